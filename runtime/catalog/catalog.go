@@ -1,0 +1,180 @@
+// Package catalog is what a server offers: domains, tools, actions, schemas as
+// bytes, examples. It is plain data made once per generation by compile and
+// never changed after; how a tool does its work is not in it. Standard library
+// only.
+package catalog
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// Effect is what calling a tool can do to the upstream.
+type Effect string
+
+// The effects, from harmless to not.
+const (
+	Read        Effect = "read"
+	Write       Effect = "write"
+	Destructive Effect = "destructive"
+)
+
+// Catalog is what a server offers. Treat it as immutable.
+type Catalog struct {
+	Server  Server
+	Actions []Action  // the taxonomy: the built-in four, then the configuration's own as declared
+	Domains []*Domain // as declared
+	Skills  []Skill   // as declared
+
+	byName map[string]*Tool // by name and by alias
+}
+
+// Server says who the server is.
+type Server struct {
+	Name, Title, Version, Instructions string
+}
+
+// Action is a kind of tool.
+type Action struct {
+	Name, Description string
+	Effect            Effect
+	Idempotent        bool
+}
+
+// Domain is a group of tools.
+type Domain struct {
+	Name        string
+	Description string  // in full
+	Summary     string  // a short phrase; Description when none is given
+	Tools       []*Tool // as declared
+}
+
+// Tool is one operation.
+type Tool struct {
+	Name, Title, Description string
+	Domain                   string
+	Action                   string
+	Effect                   Effect
+	Idempotent               bool
+	Aliases                  []string
+	Annotations              Annotations
+	// InputSchema is compact JSON Schema, draft 2020-12, of type object.
+	InputSchema json.RawMessage
+	// OutputSchema is nil unless the tool declares one.
+	OutputSchema json.RawMessage
+	// Defaults holds the server-level default arguments that apply to the tool,
+	// as a compact JSON object in the order of the arguments; nil when none.
+	Defaults json.RawMessage
+	Examples []Example
+}
+
+// Annotations are the hints of MCP ToolAnnotations, each explicit.
+type Annotations struct {
+	ReadOnly, Destructive, Idempotent, OpenWorld bool
+}
+
+// Example is one whole call.
+type Example struct {
+	Description string
+	Arguments   json.RawMessage // compact JSON object, members as declared
+}
+
+// Skill is one exported SKILL.md.
+type Skill struct {
+	Name, Description, Notes string
+	Tools                    []string
+}
+
+// Bounds is what of a catalog may be reached. The zero value is everything.
+type Bounds struct {
+	// ReadOnly leaves tools whose effect is Read.
+	ReadOnly bool
+	// Domains leaves the named domains; empty means all.
+	Domains []string
+	// Exclude takes away tools, by name.
+	Exclude []string
+}
+
+// Allow says whether t is within b. It is the one check of bounds.
+func (b Bounds) Allow(t *Tool) bool {
+	return !(b.ReadOnly && t.Effect != Read) &&
+		(len(b.Domains) == 0 || slices.Contains(b.Domains, t.Domain)) &&
+		!slices.Contains(b.Exclude, t.Name)
+}
+
+// New indexes a catalog. Names and aliases must be unique; compile sees to it.
+func New(c Catalog) *Catalog {
+	c.byName = map[string]*Tool{}
+	for _, d := range c.Domains {
+		for _, t := range d.Tools {
+			c.byName[t.Name] = t
+			for _, a := range t.Aliases {
+				c.byName[a] = t
+			}
+		}
+	}
+	return &c
+}
+
+// Within is the catalog as far as b reaches: tools out of bounds are not in
+// it, nor are domains, actions in use and skills left without any tool.
+func (c *Catalog) Within(b Bounds) *Catalog {
+	in := *c
+	in.Domains, in.Skills = nil, nil
+	for _, d := range c.Domains {
+		e := *d
+		e.Tools = slices.DeleteFunc(slices.Clone(d.Tools), func(t *Tool) bool { return !b.Allow(t) })
+		if len(e.Tools) > 0 {
+			in.Domains = append(in.Domains, &e)
+		}
+	}
+	out := New(in)
+	for _, s := range c.Skills {
+		s.Tools = slices.DeleteFunc(slices.Clone(s.Tools), func(n string) bool { return out.byName[n] == nil })
+		if len(s.Tools) > 0 {
+			out.Skills = append(out.Skills, s)
+		}
+	}
+	return out
+}
+
+// Tool finds a tool by name or alias.
+func (c *Catalog) Tool(name string) (*Tool, bool) {
+	t, ok := c.byName[name]
+	return t, ok
+}
+
+// Domain finds a domain by name.
+func (c *Catalog) Domain(name string) (*Domain, bool) {
+	for _, d := range c.Domains {
+		if d.Name == name {
+			return d, true
+		}
+	}
+	return nil, false
+}
+
+// Tools gives all tools, domain by domain, as declared.
+func (c *Catalog) Tools() []*Tool {
+	var all []*Tool
+	for _, d := range c.Domains {
+		all = append(all, d.Tools...)
+	}
+	return all
+}
+
+// ActionsInUse gives the actions that at least one tool has, in the order of
+// the taxonomy.
+func (c *Catalog) ActionsInUse() []Action {
+	used := map[string]bool{}
+	for _, t := range c.Tools() {
+		used[t.Action] = true
+	}
+	var in []Action
+	for _, a := range c.Actions {
+		if used[a.Name] {
+			in = append(in, a)
+		}
+	}
+	return in
+}
