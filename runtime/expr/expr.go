@@ -1,0 +1,175 @@
+// Package expr evaluates what compiled Go cannot: the CUE expressions of a
+// request, the rules across arguments, and the constraints that no JSON Schema
+// can state. It is the one place where CUE runs while serving, and knows
+// nothing of HTTP.
+//
+// CUE's evaluator promises no concurrent use of one context, cannot be
+// stopped, and keeps every field name it ever saw. So values live in workers:
+// each is used by one call at a time, one that outlives its call's deadline is
+// abandoned, and one that has seen many names is replaced.
+package expr
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"cuelang.org/go/cue"
+	cuejson "cuelang.org/go/encoding/json"
+)
+
+// maxNames is how many field names of arguments a worker may see before it is
+// replaced: about 100 bytes are kept for each.
+const maxNames = 50_000
+
+// Pool holds the workers of one configuration.
+type Pool struct {
+	build func() (cue.Value, error)
+	slots chan struct{} // one token for each evaluation under way
+
+	mu   sync.Mutex
+	idle []*worker
+}
+
+// worker is one evaluated configuration in a context of its own.
+type worker struct {
+	root  cue.Value
+	tools map[string]cue.Value // by path, looked up once
+	names map[string]struct{}  // field names seen in arguments
+}
+
+// NewPool makes a pool around first, the configuration already evaluated, from
+// which further workers are built when they are needed: as many as there are
+// processors can be at work at a time, two at least, so that an evaluation
+// that runs on leaves room for the next call.
+func NewPool(first cue.Value, build func() (cue.Value, error)) *Pool {
+	return &Pool{
+		build: build,
+		slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))),
+		idle:  []*worker{newWorker(first)},
+	}
+}
+
+func newWorker(root cue.Value) *worker {
+	return &worker{root: root, tools: map[string]cue.Value{}, names: map[string]struct{}{}}
+}
+
+// do runs f on a worker. When ctx ends first, do returns its error at once and
+// the worker is dropped when f is done; until then it keeps its slot, so that
+// evaluations that run on cannot pile up.
+func (p *Pool) do(ctx context.Context, f func(*worker) error) error {
+	select {
+	case p.slots <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	done := make(chan error, 1)
+	go func() {
+		defer func() { <-p.slots }()
+		w, err := p.take()
+		if err == nil {
+			err = guard(w, f)
+		}
+		if w != nil && ctx.Err() == nil && len(w.names) < maxNames {
+			p.mu.Lock()
+			p.idle = append(p.idle, w)
+			p.mu.Unlock()
+		}
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (p *Pool) take() (*worker, error) {
+	p.mu.Lock()
+	if n := len(p.idle); n > 0 {
+		w := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		p.mu.Unlock()
+		return w, nil
+	}
+	p.mu.Unlock()
+	root, err := p.build()
+	if err != nil {
+		return nil, fmt.Errorf("the configuration cannot be evaluated again: %w", err)
+	}
+	return newWorker(root), nil
+}
+
+// guard turns a panic of the evaluator into an error: it concerns one call.
+func guard(w *worker, f func(*worker) error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the evaluator failed: %v", r)
+		}
+	}()
+	return f(w)
+}
+
+// Scope is what expressions refer to.
+type Scope struct {
+	// Input holds the arguments with defaults and constants filled in, as JSON.
+	Input map[string]json.RawMessage
+	// Steps holds the state of each step that has run, as a JSON object with
+	// status, headers and result.
+	Steps map[string]json.RawMessage
+}
+
+var (
+	inputPath = cue.ParsePath("input")
+	stepsPath = cue.ParsePath("steps")
+)
+
+// fill gives the tool at path with s filled in.
+func (w *worker) fill(path cue.Path, s Scope) (cue.Value, error) {
+	key := path.String()
+	tool, ok := w.tools[key]
+	if !ok {
+		tool = w.root.LookupPath(path)
+		if err := tool.Err(); err != nil && !tool.Exists() {
+			return tool, err
+		}
+		w.tools[key] = tool
+	}
+	v, err := w.extract(s.Input)
+	if err != nil {
+		return tool, err
+	}
+	tool = tool.FillPath(inputPath, v)
+	for name, state := range s.Steps {
+		v, err := w.value(state)
+		if err != nil {
+			return tool, err
+		}
+		tool = tool.FillPath(cue.MakePath(stepsPath.Selectors()[0], cue.Str(name)), v)
+	}
+	return tool, nil
+}
+
+// extract makes one CUE value of the arguments.
+func (w *worker) extract(args map[string]json.RawMessage) (cue.Value, error) {
+	b, err := json.Marshal(args)
+	if err != nil {
+		return cue.Value{}, err
+	}
+	return w.value(b)
+}
+
+// value makes a CUE value of JSON. It goes by way of syntax, which keeps every
+// digit; filling in Go values would not.
+func (w *worker) value(data json.RawMessage) (cue.Value, error) {
+	x, err := cuejson.Extract("arguments", data)
+	if err != nil {
+		return cue.Value{}, err
+	}
+	countNames(x, w.names)
+	v := w.root.Context().BuildExpr(x)
+	return v, v.Err()
+}

@@ -1,0 +1,219 @@
+package expr
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	cueerrors "cuelang.org/go/cue/errors"
+)
+
+// Tool evaluates the expressions of one tool.
+type Tool struct {
+	pool  *Pool
+	path  cue.Path
+	input bool // the constraints of input are checked too
+	check bool // there are rules across arguments
+}
+
+// NewTool makes the evaluator of the tool at path. verifyInput says that the
+// tool's schema does not state everything, so that input has to be checked at
+// the call; hasCheck that it has rules across arguments.
+func NewTool(p *Pool, path cue.Path, verifyInput, hasCheck bool) *Tool {
+	return &Tool{pool: p, path: path, input: verifyInput, check: hasCheck}
+}
+
+// Refusal is why arguments are not accepted: sentences for the caller.
+type Refusal []string
+
+func (r Refusal) Error() string { return strings.Join(r, "; ") }
+
+// Verify checks the arguments against what CUE alone can see: constraints that
+// the JSON Schema leaves open, and the tool's check. A Refusal is about the
+// arguments; any other error means that the check could not be made.
+func (t *Tool) Verify(ctx context.Context, s Scope) error {
+	if !t.input && !t.check {
+		return nil
+	}
+	return t.pool.do(ctx, func(w *worker) error {
+		v, err := w.fill(t.path, s)
+		if err != nil {
+			return err
+		}
+		if t.input {
+			if err := v.LookupPath(inputPath).Validate(cue.Concrete(true), cue.Final()); err != nil {
+				return refusal(t.path, err)
+			}
+		}
+		if t.check {
+			return checkRules(v)
+		}
+		return nil
+	})
+}
+
+// checkRules gives the sentences of check that stand.
+func checkRules(tool cue.Value) error {
+	list, err := tool.LookupPath(cue.ParsePath("check")).List()
+	if err != nil {
+		return fmt.Errorf("the rules of the tool cannot be evaluated: %s", Message(err))
+	}
+	var r Refusal
+	for list.Next() {
+		sentence, err := list.Value().String()
+		if err != nil {
+			return fmt.Errorf("the rules of the tool cannot be evaluated: %s", Message(err))
+		}
+		r = append(r, sentence)
+	}
+	if len(r) > 0 {
+		return r
+	}
+	return nil
+}
+
+// refusal words CUE's verdict on arguments: one sentence for each place.
+func refusal(tool cue.Path, err error) error {
+	var r Refusal
+	seen := map[string]bool{}
+	prefix := tool.String() + "."
+	for _, e := range cueerrors.Errors(err) {
+		path := strings.Join(e.Path(), ".")
+		path = strings.TrimPrefix(strings.TrimPrefix(path, prefix), "input.")
+		if i := strings.LastIndex(path, ".input."); i >= 0 {
+			path = path[i+len(".input."):]
+		}
+		format, args := e.Msg()
+		sentence := fmt.Sprintf("%s: "+format, append([]any{path}, args...)...)
+		if !seen[sentence] {
+			seen[sentence] = true
+			r = append(r, sentence)
+		}
+	}
+	return r
+}
+
+// Request evaluates the expressions of one request. It is a bind.Evaluator.
+type Request struct {
+	tool  *Tool
+	paths []cue.Path // below the tool, such as http.query.ids
+}
+
+// Request makes the evaluator for the expressions at paths below the tool.
+func (t *Tool) Request(paths []cue.Path) *Request { return &Request{tool: t, paths: paths} }
+
+// Eval gives the value of each expression as compact JSON, nil for one that is
+// left out because it refers to an absent argument or a skipped step. Any
+// other fault of an expression is an error.
+func (r *Request) Eval(ctx context.Context, s Scope) ([]json.RawMessage, error) {
+	values := make([]json.RawMessage, len(r.paths))
+	err := r.tool.pool.do(ctx, func(w *worker) error {
+		tool, err := w.fill(r.tool.path, s)
+		if err != nil {
+			return err
+		}
+		for i, p := range r.paths {
+			b, err := Export(tool.LookupPath(p))
+			if err != nil && !IsAbsent(err) {
+				return fmt.Errorf("%s: %s", p, Message(err))
+			}
+			values[i] = b
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return values, nil
+}
+
+// absentFormat is the message of the error that ends every chain when an
+// expression refers to an optional field that is not there. Whether CUE calls
+// such an error incomplete or permanent depends on where it stands, so the
+// cause decides; TestAbsent pins it.
+const absentFormat = "cannot reference optional field: %s"
+
+// IsAbsent says whether an expression failed only because it refers to an
+// argument that the caller left out, or to a step that was skipped.
+func IsAbsent(err error) bool {
+	var half *halfElement
+	if err == nil || errors.As(err, &half) {
+		return false
+	}
+	for _, e := range cueerrors.Errors(err) {
+		if !absentCause(e) {
+			return false
+		}
+	}
+	return true
+}
+
+func absentCause(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if e, ok := err.(cueerrors.Error); ok {
+			if format, _ := e.Msg(); format == absentFormat {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// halfElement is an absent argument inside a list, where nothing is left out.
+type halfElement struct {
+	index int
+	err   error
+}
+
+func (h *halfElement) Error() string {
+	return fmt.Sprintf("element %d of a list would be sent without a part: %s", h.index, Message(h.err))
+}
+
+func (h *halfElement) Unwrap() error { return h.err }
+
+// Message words an error of the evaluator without the positions and the path,
+// which mean nothing to a caller.
+func Message(err error) string {
+	var half *halfElement
+	if errors.As(err, &half) {
+		return half.Error()
+	}
+	list := cueerrors.Errors(err)
+	if len(list) == 0 {
+		return err.Error()
+	}
+	// What is not merely absent is the fault; its innermost message names it.
+	first := list[0]
+	for _, e := range list {
+		if !absentCause(e) {
+			first = e
+			break
+		}
+	}
+	var format string
+	var args []any
+	for e := error(first); e != nil; e = errors.Unwrap(e) {
+		if ce, ok := e.(cueerrors.Error); ok {
+			if f, a := ce.Msg(); f != "" {
+				format, args = f, a
+			}
+		}
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+// countNames adds the field names in x to names.
+func countNames(x ast.Expr, names map[string]struct{}) {
+	ast.Walk(x, func(n ast.Node) bool {
+		if f, ok := n.(*ast.Field); ok {
+			if name, _, err := ast.LabelName(f.Label); err == nil {
+				names[name] = struct{}{}
+			}
+		}
+		return true
+	}, nil)
+}
