@@ -13,9 +13,17 @@ import (
 // enough to read.
 const maxNames = 3
 
+// maxLength is the longest name, in bytes, for which Names looks: nobody means a
+// name by more, and the cost grows with the length.
+const maxLength = 256
+
 // Names gives the names that someone who wrote name may have meant, best
-// first, at most three; none when nothing is near.
+// first, at most three; none when nothing is near or name is no name (over 256
+// bytes).
 func Names(name string, names []string) []string {
+	if len(name) > maxLength {
+		return nil
+	}
 	type scored struct {
 		name string
 		d    int
