@@ -18,6 +18,8 @@ import (
 
 	"cuelang.org/go/cue"
 	cuejson "cuelang.org/go/encoding/json"
+
+	"github.com/metacue/metacue/runtime/bind"
 )
 
 // maxNames is how many field names of arguments a worker may see before it is
@@ -113,22 +115,13 @@ func guard(w *worker, f func(*worker) error) (err error) {
 	return f(w)
 }
 
-// Scope is what expressions refer to.
-type Scope struct {
-	// Input holds the arguments with defaults and constants filled in, as JSON.
-	Input map[string]json.RawMessage
-	// Steps holds the state of each step that has run, as a JSON object with
-	// status, headers and result.
-	Steps map[string]json.RawMessage
-}
-
 var (
 	inputPath = cue.ParsePath("input")
 	stepsPath = cue.ParsePath("steps")
 )
 
 // fill gives the tool at path with s filled in.
-func (w *worker) fill(path cue.Path, s Scope) (cue.Value, error) {
+func (w *worker) fill(path cue.Path, s *bind.Scope) (cue.Value, error) {
 	key := path.String()
 	tool, ok := w.tools[key]
 	if !ok {
@@ -138,12 +131,15 @@ func (w *worker) fill(path cue.Path, s Scope) (cue.Value, error) {
 		}
 		w.tools[key] = tool
 	}
-	v, err := w.extract(s.Input)
+	v, err := w.extract(s.Args)
 	if err != nil {
 		return tool, err
 	}
 	tool = tool.FillPath(inputPath, v)
 	for name, state := range s.Steps {
+		if state == nil {
+			continue // skipped: whatever refers to it is absent
+		}
 		v, err := w.value(state)
 		if err != nil {
 			return tool, err
@@ -154,7 +150,7 @@ func (w *worker) fill(path cue.Path, s Scope) (cue.Value, error) {
 }
 
 // extract makes one CUE value of the arguments.
-func (w *worker) extract(args map[string]json.RawMessage) (cue.Value, error) {
+func (w *worker) extract(args bind.Args) (cue.Value, error) {
 	b, err := json.Marshal(args)
 	if err != nil {
 		return cue.Value{}, err

@@ -12,6 +12,8 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/cuecontext"
+
+	"github.com/metacue/metacue/runtime/bind"
 )
 
 // expressions of every kind over one optional argument, x, and one list, l.
@@ -25,7 +27,7 @@ tool: {
 
 func tool(t testing.TB, out string) *Pool {
 	t.Helper()
-	src := header + out + "\n_use: [strings.ToUpper(\"\"), list.Max([1])]\n}\n"
+	src := header + out + "\n_use: [strings.ToUpper(\"\"), list.Max([1])]\n}\nother: {input: a!: string, out: input.a}\n"
 	build := func() (cue.Value, error) {
 		v := cuecontext.New().CompileString(src)
 		return v, v.Err()
@@ -43,7 +45,7 @@ func eval(t testing.TB, p *Pool, args string) (string, error) {
 	if err := json.Unmarshal([]byte(args), &in); err != nil {
 		t.Fatal(err)
 	}
-	vs, err := NewTool(p, cue.ParsePath("tool"), false, false).Request([]cue.Path{cue.ParsePath("out")}).Eval(t.Context(), Scope{Input: in})
+	vs, err := NewTool(p, cue.ParsePath("tool"), false, false).Request([]cue.Path{cue.ParsePath("out")}).Eval(t.Context(), &bind.Scope{Args: in})
 	if err != nil {
 		return "", err
 	}
@@ -153,7 +155,7 @@ tool: {
 		if err := json.Unmarshal([]byte(args), &in); err != nil {
 			t.Fatal(err)
 		}
-		err := tl.Verify(t.Context(), Scope{Input: in})
+		err := tl.Verify(t.Context(), &bind.Scope{Args: in})
 		var r Refusal
 		switch {
 		case err == nil:
@@ -176,11 +178,12 @@ func TestResourceBomb(t *testing.T) {
 	defer cancel()
 	in := map[string]json.RawMessage{"a": json.RawMessage(`"A"`), "l": json.RawMessage(`["x","y"]`)}
 	r := NewTool(p, cue.ParsePath("tool"), false, false).Request([]cue.Path{cue.ParsePath("out")})
-	if _, err := r.Eval(ctx, Scope{Input: in}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := r.Eval(ctx, &bind.Scope{Args: in}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("got %v, want the deadline", err)
 	}
-	r = NewTool(p, cue.ParsePath("tool"), false, false).Request([]cue.Path{cue.ParsePath("input.a")})
-	if got, err := r.Eval(t.Context(), Scope{Input: in}); err != nil || string(got[0]) != `"A"` {
+	delete(in, "l")
+	r = NewTool(p, cue.ParsePath("other"), false, false).Request([]cue.Path{cue.ParsePath("out")})
+	if got, err := r.Eval(t.Context(), &bind.Scope{Args: in}); err != nil || string(got[0]) != `"A"` {
 		t.Fatalf("the next call: %s, %v", got, err)
 	}
 }
@@ -226,7 +229,7 @@ func BenchmarkEval(b *testing.B) {
 	r := NewTool(p, cue.ParsePath("tool"), false, false).Request([]cue.Path{cue.ParsePath("out")})
 	in := map[string]json.RawMessage{"a": json.RawMessage(`"A"`), "x": json.RawMessage(`5`), "l": json.RawMessage(`["x","y"]`)}
 	for b.Loop() {
-		if _, err := r.Eval(b.Context(), Scope{Input: in}); err != nil {
+		if _, err := r.Eval(b.Context(), &bind.Scope{Args: in}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 	cueerrors "cuelang.org/go/cue/errors"
+
+	"github.com/metacue/metacue/runtime/bind"
 )
 
 // Tool evaluates the expressions of one tool.
@@ -35,7 +37,7 @@ func (r Refusal) Error() string { return strings.Join(r, "; ") }
 // Verify checks the arguments against what CUE alone can see: constraints that
 // the JSON Schema leaves open, and the tool's check. A Refusal is about the
 // arguments; any other error means that the check could not be made.
-func (t *Tool) Verify(ctx context.Context, s Scope) error {
+func (t *Tool) Verify(ctx context.Context, s *bind.Scope) error {
 	if !t.input && !t.check {
 		return nil
 	}
@@ -109,7 +111,7 @@ func (t *Tool) Request(paths []cue.Path) *Request { return &Request{tool: t, pat
 // Eval gives the value of each expression as compact JSON, nil for one that is
 // left out because it refers to an absent argument or a skipped step. Any
 // other fault of an expression is an error.
-func (r *Request) Eval(ctx context.Context, s Scope) ([]json.RawMessage, error) {
+func (r *Request) Eval(ctx context.Context, s *bind.Scope) ([]json.RawMessage, error) {
 	values := make([]json.RawMessage, len(r.paths))
 	err := r.tool.pool.do(ctx, func(w *worker) error {
 		tool, err := w.fill(r.tool.path, s)
