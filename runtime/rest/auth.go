@@ -1,0 +1,295 @@
+package rest
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Named is a secret with the name of the header or query parameter it goes in.
+type Named struct {
+	Name  string
+	Value Secret
+}
+
+// Text is a literal or, where Secret is given, a secret.
+type Text struct {
+	Literal string
+	Secret  *Secret
+}
+
+// Auth says how requests are authenticated; exactly one member is given.
+type Auth struct {
+	// Basic is HTTP Basic (RFC 7617).
+	Basic *Basic
+	// Bearer sends "Authorization: Bearer …" (RFC 6750).
+	Bearer *Secret
+	// Header sends the secret in a header of its own.
+	Header *Named
+	// Query sends the secret as a query parameter.
+	Query *Named
+}
+
+// Basic is a user name and a password.
+type Basic struct {
+	Username Text
+	Password Secret
+}
+
+// place is where in a request a credential goes.
+type place string
+
+const (
+	inHeader place = "header"
+	inQuery  place = "query parameter"
+)
+
+// credential is a secret, or what is made of some, with its place in requests.
+type credential struct {
+	place  place
+	name   string
+	prefix string
+	// refs are the references that people know the credential by.
+	refs []Secret
+	// value gives what follows prefix.
+	value func(context.Context, reader) (string, error)
+}
+
+// masked is the credential as it may be shown.
+func (d credential) masked() string { return d.prefix + masked }
+
+// verbatim is a credential that is one secret as it stands.
+func verbatim(p place, name, prefix string, s Secret) credential {
+	return credential{
+		place: p, name: name, prefix: prefix, refs: []Secret{s},
+		value: func(_ context.Context, read reader) (string, error) { return read(s) },
+	}
+}
+
+// credential gives the Basic credential (RFC 7617 §2).
+func (b *Basic) credential() credential {
+	d := credential{place: inHeader, name: "Authorization", prefix: "Basic "}
+	if b.Username.Secret != nil {
+		d.refs = append(d.refs, *b.Username.Secret)
+	}
+	d.refs = append(d.refs, b.Password)
+	d.value = func(_ context.Context, read reader) (string, error) {
+		user, userErr := b.Username.Literal, error(nil)
+		if b.Username.Secret != nil {
+			user, userErr = read(*b.Username.Secret)
+			if userErr == nil && strings.Contains(user, ":") {
+				userErr = fmt.Errorf("%s: a user name must not hold a colon (RFC 7617 §2)", b.Username.Secret)
+			}
+		}
+		password, err := read(b.Password)
+		if err := errors.Join(userErr, err); err != nil {
+			return "", err
+		}
+		return base64.StdEncoding.EncodeToString([]byte(user + ":" + password)), nil
+	}
+	return d
+}
+
+// placed lists the upstream's credentials, or all that is wrong with them.
+func (up *Upstream) placed() ([]credential, error) {
+	var all []credential
+	var faults []error
+	if a := up.Auth; a != nil {
+		if a.Basic != nil {
+			all = append(all, a.Basic.credential())
+			if strings.Contains(a.Basic.Username.Literal, ":") {
+				faults = append(faults, errors.New("auth: a user name must not hold a colon (RFC 7617 §2)"))
+			}
+			if a.Basic.Username.Literal != "" && a.Basic.Username.Secret != nil {
+				faults = append(faults, errors.New("auth: the user name is given both literally and as a secret"))
+			}
+		}
+		if a.Bearer != nil {
+			all = append(all, verbatim(inHeader, "Authorization", "Bearer ", *a.Bearer))
+		}
+		if a.Header != nil {
+			all = append(all, verbatim(inHeader, a.Header.Name, "", a.Header.Value))
+		}
+		if a.Query != nil {
+			all = append(all, verbatim(inQuery, a.Query.Name, "", a.Query.Value))
+		}
+		if len(all) != 1 {
+			faults = append(faults, errors.New("auth: exactly one kind must be given"))
+		}
+	}
+	for _, h := range up.SecretHeaders {
+		all = append(all, verbatim(inHeader, h.Name, "", h.Value))
+	}
+	seen := map[string]bool{}
+	for _, d := range all {
+		switch {
+		case d.place == inQuery && d.name == "":
+			faults = append(faults, errors.New("auth: the query parameter needs a name"))
+		case d.place == inHeader && !isToken(d.name):
+			faults = append(faults, fmt.Errorf("%q is no header name (RFC 9110 §5.6.2)", d.name))
+		case d.place == inHeader && reserved(d.name):
+			faults = append(faults, fmt.Errorf("the header %s belongs to the connection and cannot be set", d.name))
+		case d.place == inHeader && seen[http.CanonicalHeaderKey(d.name)]:
+			faults = append(faults, fmt.Errorf("the header %s is given by two secrets", d.name))
+		}
+		if d.place == inHeader {
+			seen[http.CanonicalHeaderKey(d.name)] = true
+		}
+		for _, s := range d.refs {
+			if err := s.check(); err != nil {
+				faults = append(faults, fmt.Errorf("%s %s: %w", d.place, d.name, err))
+			}
+		}
+	}
+	return all, errors.Join(faults...)
+}
+
+// placed is a credential whose value has been read for one call.
+type placed struct {
+	place       place
+	name, value string
+}
+
+// authorize reads the upstream's credentials for one call.
+func (c *Client) authorize(ctx context.Context, u *upstream, o CallOptions) ([]placed, error) {
+	if len(u.credentials) == 0 {
+		return nil, nil
+	}
+	if u.URL.Scheme == "http" && !u.AllowPlaintextAuth && !isLoopback(u.URL.Hostname()) {
+		return nil, &Error{Kind: PlaintextAuth, Upstream: u.Name, Message: fmt.Sprintf(
+			"the upstream %q has credentials, and they are not sent over plain http to %s: use https, or set network: allowPlaintextAuth: true",
+			u.Name, u.URL.Host)}
+	}
+	read := c.reader(ctx, o.Inbound)
+	all := make([]placed, 0, len(u.credentials))
+	var faults []string
+	for _, d := range u.credentials {
+		value, err := d.value(ctx, read)
+		if err != nil {
+			faults = append(faults, strings.ReplaceAll(err.Error(), "\n", "; "))
+			continue
+		}
+		c.mask.add(value)
+		all = append(all, placed{d.place, d.name, d.prefix + value})
+	}
+	if len(faults) > 0 {
+		return nil, &Error{Kind: SecretUnreadable, Upstream: u.Name, Message: c.Scrub(fmt.Sprintf(
+			"nothing was sent to the upstream %q, because its credentials cannot be used: %s",
+			u.Name, strings.Join(faults, "; ")))}
+	}
+	return all, nil
+}
+
+// isLoopback says whether a host can only be this machine (RFC 6761 §6.3 for
+// the name).
+func isLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// sealing adds the credentials below resty and net/http's client, on the way to
+// the connection. What is above, its errors and logs included, never holds one.
+type sealing struct{ next http.RoundTripper }
+
+// sendingKey is the key under which a request's context holds its *sending.
+type sendingKey struct{}
+
+func (s sealing) RoundTrip(r *http.Request) (*http.Response, error) {
+	e, _ := r.Context().Value(sendingKey{}).(*sending)
+	if e == nil || len(e.credentials) == 0 {
+		return s.next.RoundTrip(r)
+	}
+	// A RoundTripper must not change the request it is given.
+	out := r.WithContext(r.Context())
+	out.Header = r.Header.Clone()
+	for _, d := range e.credentials {
+		switch d.place {
+		case inHeader:
+			out.Header.Set(d.name, d.value)
+		case inQuery:
+			u := *out.URL
+			u.RawQuery = withParameter(u.RawQuery, d.name, url.QueryEscape(d.value))
+			out.URL = &u
+		}
+	}
+	return s.next.RoundTrip(out)
+}
+
+// withParameter adds a parameter, whose value is encoded already, to a query.
+func withParameter(query, name, encoded string) string {
+	if query != "" {
+		query += "&"
+	}
+	return query + url.QueryEscape(name) + "=" + encoded
+}
+
+// Preview gives the request as it would go out, save what belongs to the
+// connection, with *** for every secret. It reads no secret and checks nothing.
+func (c *Client) Preview(req *HTTP) *HTTP {
+	out := *req
+	out.Header = c.header(req)
+	u := c.upstreams[req.Upstream]
+	if u == nil || u.check(req) != nil {
+		return &out
+	}
+	for _, d := range u.credentials {
+		switch d.place {
+		case inHeader:
+			out.Header = append(out.Header, Header{d.name, d.masked()})
+		case inQuery:
+			// check has seen that the URL parses and has no fragment.
+			base, query, _ := strings.Cut(out.URL, "?")
+			out.URL = base + "?" + withParameter(query, d.name, masked)
+		}
+	}
+	return &out
+}
+
+// header lists the request's headers and those that every request has.
+func (c *Client) header(req *HTTP) []Header {
+	all := slices.Clone(req.Header)
+	add := func(name, value string) {
+		if !slices.ContainsFunc(req.Header, func(h Header) bool { return strings.EqualFold(h.Name, name) }) {
+			all = append(all, Header{name, value})
+		}
+	}
+	add("Accept", "application/json, */*;q=0.8")
+	add("User-Agent", c.userAgent)
+	if req.Body != nil {
+		// What a recipient may assume where nothing is said (RFC 9110 §8.3).
+		add("Content-Type", "application/octet-stream")
+	}
+	return all
+}
+
+// AuthHint says, for the statuses 401 and 403, which credentials the upstream
+// did not accept, or that it has none. It is empty for every other status.
+func (c *Client) AuthHint(upstream string, status int) string {
+	u := c.upstreams[upstream]
+	if u == nil || status != http.StatusUnauthorized && status != http.StatusForbidden {
+		return ""
+	}
+	if len(u.credentials) == 0 {
+		return fmt.Sprintf("the upstream %q has no auth configured", u.Name)
+	}
+	var refs []string
+	for _, d := range u.credentials {
+		for _, s := range d.refs {
+			refs = append(refs, s.String())
+		}
+	}
+	from := strings.Join(refs, ", ")
+	if status == http.StatusForbidden {
+		return fmt.Sprintf("the upstream %q does not allow this with the credentials from %s", u.Name, from)
+	}
+	return fmt.Sprintf("the upstream %q refused the credentials from %s", u.Name, from)
+}

@@ -1,0 +1,141 @@
+package rest
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Kind says what kept an exchange from giving an answer.
+type Kind string
+
+// The kinds of Error.
+const (
+	// BadRequest: the request is not one that may go to this upstream.
+	BadRequest Kind = "request refused"
+	// SecretUnreadable: a credential cannot be read or used.
+	SecretUnreadable Kind = "secret unreadable"
+	// PlaintextAuth: credentials would travel over plain http.
+	PlaintextAuth Kind = "plain http credentials refused"
+	// ConnectionFailed: no connection, or one that broke off.
+	ConnectionFailed Kind = "connection failed"
+	// TimedOut: no whole answer within the limit.
+	TimedOut Kind = "time-out"
+	// Cancelled: the caller no longer waits.
+	Cancelled Kind = "cancelled"
+	// TooLarge: the answer is above the limit.
+	TooLarge Kind = "too large"
+	// RedirectRefused: the answer is a redirect, which is not followed.
+	RedirectRefused Kind = "redirect refused"
+	// BadAnswer: what came back is no HTTP answer that can be read.
+	BadAnswer Kind = "answer unreadable"
+)
+
+// Error says why there is no answer, in words that hold no secret and no query.
+type Error struct {
+	Kind     Kind
+	Upstream string
+	// Message is a whole sentence without a full stop.
+	Message string
+	// Sent says that the upstream may have received the request and acted on it.
+	Sent bool
+	// Status is the HTTP status, where an answer had one; otherwise 0.
+	Status int
+
+	// cause is context.Canceled or context.DeadlineExceeded, or nil. Errors of
+	// the transport are not kept: their texts hold URLs.
+	cause error
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Unwrap gives context.Canceled or context.DeadlineExceeded where the call's
+// context ended the exchange.
+func (e *Error) Unwrap() error { return e.cause }
+
+// errTimeout is the cause of a context that the upstream's own limit has ended.
+var errTimeout = errors.New("time-out of the upstream")
+
+// failure turns an error of the transport into one that may be shown. where
+// says how far the exchange had come.
+func (c *Client) failure(ctx context.Context, u *upstream, e *sending, err error) *Error {
+	out := &Error{Upstream: u.Name, Sent: e.sent.Load(), Status: e.status}
+	say := func(k Kind, format string, args ...any) *Error {
+		out.Kind, out.Message = k, c.Scrub(fmt.Sprintf(format, args...))
+		return out
+	}
+	if own := (*Error)(nil); errors.As(err, &own) {
+		own.Sent, own.Status = out.Sent, out.Status
+		return own
+	}
+	if ctx.Err() != nil {
+		if errors.Is(ctx.Err(), context.Canceled) {
+			out.cause = context.Canceled
+			return say(Cancelled, "the call was cancelled before the upstream %q had answered", u.Name)
+		}
+		out.cause = context.DeadlineExceeded
+		limit := u.Timeout
+		if context.Cause(ctx) != errTimeout {
+			deadline, _ := ctx.Deadline()
+			limit = deadline.Sub(e.start).Round(time.Millisecond)
+		}
+		if e.status != 0 {
+			return say(TimedOut, "the upstream %q did not finish its answer within %s", u.Name, limit)
+		}
+		return say(TimedOut, "the upstream %q did not answer within %s", u.Name, limit)
+	}
+	switch text := err.Error(); {
+	case errors.Is(err, errTooLarge):
+		return say(TooLarge, "the upstream %q answered %d with more than %d bytes, the limit that maxBytes sets", u.Name, e.status, u.MaxBytes)
+	case strings.Contains(text, "server response headers exceeded"):
+		return say(TooLarge, "the upstream %q answered with more than %d bytes of headers", u.Name, maxHeaderBytes)
+	case errors.Is(err, errEncoding):
+		return say(BadAnswer, "the upstream %q answered %d with a body that cannot be read: %v", u.Name, e.status, err)
+	case strings.Contains(text, "malformed") || strings.Contains(text, "invalid header"), strings.Contains(text, "bad Content-Length"),
+		strings.Contains(text, "unsupported transfer encoding"):
+		return say(BadAnswer, "the upstream %q at %s sent something that is not HTTP", u.Name, u.URL.Host)
+	case e.status != 0:
+		return say(ConnectionFailed, "the upstream %q at %s broke off in the middle of its answer", u.Name, u.URL.Host)
+	case out.Sent:
+		return say(ConnectionFailed, "the upstream %q at %s closed the connection without an answer (%s)", u.Name, u.URL.Host, detail(err))
+	default:
+		return say(ConnectionFailed, "cannot connect to the upstream %q at %s: %s", u.Name, u.URL.Host, detail(err))
+	}
+}
+
+// detail gives the part of a transport's error that helps and is safe to show.
+func detail(err error) string {
+	var (
+		urlErr  *url.Error
+		dns     *net.DNSError
+		cert    *tls.CertificateVerificationError
+		op      *net.OpError
+		network net.Error
+	)
+	if errors.As(err, &urlErr) {
+		err = urlErr.Err // url.Error itself shows the URL
+	}
+	switch {
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return "the host name is not known"
+	case errors.As(err, &cert):
+		return cert.Err.Error()
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "end of data"
+	case errors.As(err, &op):
+		err = op.Err
+	case errors.As(err, &network) && network.Timeout():
+		return "no answer in time"
+	}
+	text := err.Error()
+	if len(text) > 200 {
+		text = text[:200] + "…"
+	}
+	return text
+}

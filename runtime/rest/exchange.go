@@ -1,0 +1,211 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// sending is one request on its way.
+type sending struct {
+	req         *HTTP
+	options     CallOptions
+	credentials []placed
+	start       time.Time
+	// status is that of the answer once its headers are there, else 0.
+	status int
+	// sent says that the request has been given to a connection.
+	sent atomic.Bool
+}
+
+// Do makes one exchange. An answer of any status is a Response, save a redirect,
+// which is refused. Every error is an *Error; the ones of BadRequest,
+// SecretUnreadable and PlaintextAuth come before anything is sent. The exchange
+// ends with ctx or with the upstream's time-out, whichever is first.
+func (c *Client) Do(ctx context.Context, req *HTTP, o CallOptions) (*Response, error) {
+	u := c.upstreams[req.Upstream]
+	if u == nil {
+		return nil, &Error{Kind: BadRequest, Upstream: req.Upstream, Message: fmt.Sprintf("there is no upstream %q", req.Upstream)}
+	}
+	if err := u.check(req); err != nil {
+		return nil, &Error{Kind: BadRequest, Upstream: u.Name, Message: c.Scrub(fmt.Sprintf("the request may not go to the upstream %q: %v", u.Name, err))}
+	}
+	start := time.Now()
+	ctx, cancel := context.WithTimeoutCause(ctx, u.Timeout, errTimeout)
+	defer cancel()
+	credentials, err := c.authorize(ctx, u, o)
+	if err != nil {
+		return nil, err
+	}
+	return c.exchange(ctx, u, &sending{req: req, options: o, credentials: credentials, start: start})
+}
+
+// exchange sends a request once and reads the answer.
+func (c *Client) exchange(ctx context.Context, u *upstream, e *sending) (*Response, error) {
+	began := time.Now()
+	out, err := c.roundTrip(ctx, u, e)
+	if err == nil {
+		err = refuseRedirect(u, out)
+	}
+	if c.log.Enabled(ctx, slog.LevelDebug) {
+		path, _, _ := strings.Cut(e.req.URL, "?")
+		attrs := []any{"upstream", u.Name, "method", e.req.Method, "url", c.Scrub(path), "status", e.status, "took", time.Since(began)}
+		if err != nil {
+			attrs = append(attrs, "error", c.failure(ctx, u, e, err).Message)
+		}
+		c.log.DebugContext(ctx, "exchange", attrs...)
+	}
+	if err != nil {
+		return nil, c.failure(ctx, u, e, err)
+	}
+	return out, nil
+}
+
+// roundTrip gives the answer, or the transport's own error.
+func (c *Client) roundTrip(ctx context.Context, u *upstream, e *sending) (*Response, error) {
+	ctx = context.WithValue(ctx, sendingKey{}, e)
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { e.sent.Store(true) },
+	})
+	r := u.client.R().SetContext(ctx)
+	for _, h := range c.header(e.req) {
+		r.Header.Add(h.Name, h.Value)
+	}
+	if r.Header.Get("Accept-Encoding") == "" {
+		r.Header.Set("Accept-Encoding", "gzip")
+	}
+	if e.req.Body != nil {
+		r.SetBody(bytes.NewReader(e.req.Body))
+	}
+	got, err := r.Execute(e.req.Method, e.req.URL)
+	if err != nil {
+		return nil, err
+	}
+	e.status = got.RawResponse.StatusCode
+	return response(got.RawResponse, u.MaxBytes)
+}
+
+// refuseRedirect refuses an answer that sends the client elsewhere. Its body is
+// not passed on: it speaks of another place.
+func refuseRedirect(u *upstream, r *Response) error {
+	if !isRedirect(r.Status) {
+		return nil
+	}
+	return &Error{Kind: RedirectRefused, Upstream: u.Name, Message: fmt.Sprintf(
+		"the upstream %q answered %d, a redirect to %s, which is not followed", u.Name, r.Status, target(u, r.Header.Get("Location")))}
+}
+
+// isRedirect says whether a status sends the client elsewhere (RFC 9110 §15.4).
+func isRedirect(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+// target gives as much of a Location as may be shown: its origin.
+func target(u *upstream, location string) string {
+	to, err := url.Parse(location)
+	switch {
+	case location == "":
+		return "nowhere (it has no Location)"
+	case err != nil:
+		return "a URL that cannot be read"
+	case to.Host == "":
+		return "another path of " + u.URL.Host
+	}
+	if to.Scheme == "" {
+		to.Scheme = u.URL.Scheme
+	}
+	return fmt.Sprintf("%.300s", to.Scheme+"://"+to.Host)
+}
+
+// check says why a request may not go to this upstream. Requests come from bind,
+// which keeps to all of this; credentials are worth a second look.
+func (u *upstream) check(req *HTTP) error {
+	to, err := url.Parse(req.URL)
+	switch {
+	case err != nil:
+		return fmt.Errorf("its URL cannot be read")
+	case to.User != nil || to.Opaque != "" || to.Fragment != "" || strings.Contains(req.URL, "#"):
+		return fmt.Errorf("its URL holds more than scheme, host, path and query")
+	case origin(to) != u.origin:
+		return fmt.Errorf("its URL is not at %s", u.origin)
+	case !below(to.EscapedPath(), u.URL.EscapedPath()):
+		return fmt.Errorf("its path is not below %s", u.URL.EscapedPath())
+	case to.String() != req.URL:
+		return fmt.Errorf("its URL is not in its normal form")
+	case !isToken(req.Method):
+		return fmt.Errorf("%q is no HTTP method", req.Method)
+	case len(req.Body) > 0 && (req.Method == http.MethodHead || req.Method == http.MethodOptions):
+		return fmt.Errorf("a %s request has no body", req.Method)
+	}
+	for _, h := range req.Header {
+		switch {
+		case !isToken(h.Name):
+			return fmt.Errorf("%q is no header name", h.Name)
+		case reserved(h.Name):
+			return fmt.Errorf("the header %s belongs to the connection and cannot be set", h.Name)
+		case strings.ContainsFunc(h.Value, func(r rune) bool { return r < 0x20 && r != '\t' || r == 0x7f }):
+			return fmt.Errorf("the value of the header %s holds a control character", h.Name)
+		}
+	}
+	for _, d := range u.credentials {
+		if d.place == inQuery && to.Query().Has(d.name) {
+			return fmt.Errorf("it sets the query parameter %s, which holds the upstream's credentials", d.name)
+		}
+		for _, h := range req.Header {
+			if d.place == inHeader && strings.EqualFold(h.Name, d.name) {
+				return fmt.Errorf("it sets the header %s, which holds the upstream's credentials", d.name)
+			}
+		}
+	}
+	return nil
+}
+
+// below says whether an escaped path is base or goes on from it, without dot
+// segments, escaped ones included.
+func below(path, base string) bool {
+	base = strings.TrimRight(base, "/")
+	rest, ok := strings.CutPrefix(path, base)
+	if !ok || rest != "" && rest[0] != '/' {
+		return false
+	}
+	for segment := range strings.SplitSeq(rest, "/") {
+		if decoded, err := url.PathUnescape(segment); err != nil || decoded == "." || decoded == ".." {
+			return false
+		}
+	}
+	return true
+}
+
+// reserved says whether a header belongs to the connection or its framing
+// (RFC 9110 §7.6.1, RFC 9112 §6), and so is never the request's own to set.
+func reserved(name string) bool {
+	switch http.CanonicalHeaderKey(name) {
+	case "Host", "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Te", "Trailer", "Upgrade",
+		"Proxy-Authorization", "Proxy-Connection", "Expect":
+		return true
+	}
+	return false
+}
+
+// isToken says whether s is a token (RFC 9110 §5.6.2).
+func isToken(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+			return false
+		}
+		return !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
+	})
+}

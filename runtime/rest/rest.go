@@ -1,0 +1,236 @@
+// Package rest makes one exchange with an upstream API: it takes a finished
+// request, adds the upstream's credentials, sends it and reads the answer. All
+// that must hold for every request lives here: where credentials may go, how
+// long a call may take, how much may be read, what is never followed, and that
+// no secret is shown. It must not know of tools, arguments, CUE or MCP, and it
+// does not judge statuses: an answer of any status is an answer.
+package rest
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-resty/resty/v2"
+)
+
+// What holds where an Upstream leaves it open.
+const (
+	DefaultTimeout  = 30 * time.Second
+	DefaultMaxBytes = 16 << 20
+)
+
+// Upstream is one HTTP API.
+type Upstream struct {
+	// Name is the upstream's name in the configuration; errors show it.
+	Name string
+	// URL is the base of every request: its origin and path bound where
+	// requests, and with them credentials, may go.
+	URL *url.URL
+	// Auth says how requests are authenticated; nil means not at all.
+	Auth *Auth
+	// SecretHeaders are further headers whose values are secrets.
+	SecretHeaders []Named
+	// Timeout bounds one call, from the reading of secrets to the last byte of
+	// the answer; 0 means DefaultTimeout.
+	Timeout time.Duration
+	// MaxBytes bounds the decoded body of an answer; 0 means DefaultMaxBytes.
+	MaxBytes int64
+	// AllowPlaintextAuth lets credentials travel over plain http to hosts other
+	// than loopback.
+	AllowPlaintextAuth bool
+}
+
+// Options are what all upstreams share. Every field may be left out.
+type Options struct {
+	// Getenv reads an environment variable and says whether it is set.
+	// Default: os.LookupEnv.
+	Getenv func(string) (string, bool)
+	// ReadFile reads a file. Default: os.ReadFile.
+	ReadFile func(string) ([]byte, error)
+	// UserAgent is sent where the request sets none. Default: "metacue".
+	UserAgent string
+	// Log takes what operators may want to know of exchanges; secrets are
+	// masked in it. Default: nothing is logged.
+	Log *slog.Logger
+}
+
+// CallOptions are what one call brings beside its request.
+type CallOptions struct {
+	// Idempotent says that the request may be repeated without changing more.
+	Idempotent bool
+	// Inbound holds the headers of the HTTP request that brought the call, nil
+	// over stdio. Nothing of it is sent on unless a Secret names it.
+	Inbound http.Header
+}
+
+// Client talks to the upstreams. It is safe for concurrent use.
+type Client struct {
+	upstreams map[string]*upstream
+	secrets   secrets
+	mask      mask
+	userAgent string
+	log       *slog.Logger
+}
+
+// upstream is an Upstream made ready.
+type upstream struct {
+	Upstream
+	origin      string
+	credentials []credential
+	client      *resty.Client
+	transport   *http.Transport
+}
+
+// New makes a Client. The error joins all faults of all upstreams.
+func New(ups []Upstream, o Options) (*Client, error) {
+	c := &Client{
+		upstreams: make(map[string]*upstream, len(ups)),
+		secrets:   secrets{getenv: o.Getenv, readFile: o.ReadFile},
+		userAgent: o.UserAgent,
+		log:       o.Log,
+	}
+	if c.secrets.getenv == nil {
+		c.secrets.getenv = os.LookupEnv
+	}
+	if c.secrets.readFile == nil {
+		c.secrets.readFile = os.ReadFile
+	}
+	if c.userAgent == "" {
+		c.userAgent = "metacue"
+	}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	var faults []error
+	for _, up := range ups {
+		u, err := c.ready(up)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		if _, ok := c.upstreams[up.Name]; ok {
+			faults = append(faults, fmt.Errorf("upstream %q: the name is given twice", up.Name))
+			continue
+		}
+		c.upstreams[up.Name] = u
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	return c, nil
+}
+
+// ready checks an Upstream and makes what its exchanges need.
+func (c *Client) ready(up Upstream) (*upstream, error) {
+	var faults []error
+	fault := func(format string, args ...any) {
+		faults = append(faults, fmt.Errorf("upstream %q: %s", up.Name, fmt.Sprintf(format, args...)))
+	}
+	switch {
+	case up.URL == nil:
+		fault("url is missing")
+	case up.URL.Scheme != "http" && up.URL.Scheme != "https":
+		fault("url: the scheme must be http or https")
+	case up.URL.Hostname() == "":
+		fault("url: the host is missing")
+	case up.URL.User != nil:
+		fault("url: credentials belong in auth, not in the URL")
+	case up.URL.RawQuery != "" || up.URL.Fragment != "":
+		fault("url: the base of requests has no query and no fragment")
+	}
+	if up.Timeout < 0 {
+		fault("timeout must not be negative")
+	}
+	if up.MaxBytes < 0 {
+		fault("maxBytes must not be negative")
+	}
+	credentials, err := up.placed()
+	if err != nil {
+		fault("%v", err)
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	if up.Timeout == 0 {
+		up.Timeout = DefaultTimeout
+	}
+	if up.MaxBytes == 0 {
+		up.MaxBytes = DefaultMaxBytes
+	}
+	u := &upstream{Upstream: up, origin: origin(up.URL), credentials: credentials}
+	u.transport = u.newTransport()
+	u.client = c.newResty(sealing{u.transport})
+	return u, nil
+}
+
+// newTransport makes the connections of one upstream. Its deadlines are those
+// of the call's context; the ones here only end what a call has left behind.
+func (u *upstream) newTransport() *http.Transport {
+	dialer := &net.Dialer{Timeout: u.Timeout, KeepAlive: 30 * time.Second}
+	return &http.Transport{
+		// No proxy is taken from the environment: requests leave by the way
+		// that the configuration shows.
+		Proxy:                  nil,
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:    u.Timeout,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           64,
+		MaxIdleConnsPerHost:    64,
+		IdleConnTimeout:        90 * time.Second,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+		// The answer's body is decoded in this package, where it is bounded.
+		DisableCompression: true,
+	}
+}
+
+// newResty makes a resty client that does as little as possible on its own. It
+// is handed finished URLs and bytes and sees no credential: those are added
+// below it, by sealing, so its logs, traces and errors cannot hold any.
+func (c *Client) newResty(t http.RoundTripper) *resty.Client {
+	r := resty.NewWithClient(&http.Client{
+		Transport:     t,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	})
+	r.SetDoNotParseResponse(true)
+	r.SetAllowGetMethodPayload(true)
+	r.SetDisableWarn(true)
+	r.SetLogger(restyLog{c})
+	return r
+}
+
+// restyLog hands what resty says on to the client's log.
+type restyLog struct{ c *Client }
+
+func (l restyLog) Errorf(format string, v ...any) { l.log(slog.LevelError, format, v) }
+func (l restyLog) Warnf(format string, v ...any)  { l.log(slog.LevelWarn, format, v) }
+func (l restyLog) Debugf(format string, v ...any) { l.log(slog.LevelDebug, format, v) }
+
+func (l restyLog) log(level slog.Level, format string, v []any) {
+	l.c.log.Log(context.Background(), level, l.c.Scrub(fmt.Sprintf(format, v...)))
+}
+
+// Close closes the connections that no call uses. Calls under way end as usual.
+func (c *Client) Close() {
+	for _, u := range c.upstreams {
+		u.transport.CloseIdleConnections()
+	}
+}
+
+// origin is scheme, host and port, with the port always there (RFC 6454 §4).
+func origin(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}

@@ -1,0 +1,98 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"strings"
+)
+
+// minSecret is the least length of a secret in bytes. Secrets are masked by
+// value wherever they turn up; a shorter one would mask ordinary text too.
+const minSecret = 8
+
+// Secret refers to a secret; exactly one member is given. The value is read
+// each time that a call needs it.
+type Secret struct {
+	// Env names an environment variable.
+	Env string
+	// File is a path; white space at the end of the content is dropped.
+	File string
+}
+
+// String gives the reference for people: "env NAME" or "file PATH".
+func (s Secret) String() string {
+	if s.Env != "" {
+		return "env " + s.Env
+	}
+	return "file " + s.File
+}
+
+// check says what is wrong with the reference itself.
+func (s Secret) check() error {
+	if (s.Env == "") == (s.File == "") {
+		return errors.New("a secret needs exactly one of env and file")
+	}
+	return nil
+}
+
+// secrets reads what references refer to.
+type secrets struct {
+	getenv   func(string) (string, bool)
+	readFile func(string) ([]byte, error)
+}
+
+// fetch gives the value behind a reference as it stands there.
+func (r *secrets) fetch(_ context.Context, s Secret, _ http.Header) (string, error) {
+	if s.Env != "" {
+		value, ok := r.getenv(s.Env)
+		if !ok {
+			return "", errors.New("it is not set")
+		}
+		return value, nil
+	}
+	b, err := r.readFile(s.File)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", errors.New("there is no such file")
+	case errors.Is(err, fs.ErrPermission):
+		return "", errors.New("permission denied")
+	case err != nil:
+		return "", errors.New("the file cannot be read")
+	}
+	return strings.TrimRight(string(b), " \t\r\n\v\f"), nil
+}
+
+// reader gives the value of a secret, fit for use, or an error that names the
+// reference and never the value.
+type reader func(Secret) (string, error)
+
+// reader reads secrets for one call and has every value masked from then on.
+func (c *Client) reader(ctx context.Context, inbound http.Header) reader {
+	return func(s Secret) (string, error) {
+		value, err := c.secrets.fetch(ctx, s, inbound)
+		if err == nil {
+			err = usable(value)
+		}
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", s, err)
+		}
+		c.mask.add(value)
+		return value, nil
+	}
+}
+
+// usable says why a value cannot serve as a secret.
+func usable(value string) error {
+	switch {
+	case value == "":
+		return errors.New("it is empty")
+	case strings.ContainsFunc(value, func(r rune) bool { return r < 0x20 || r == 0x7f }):
+		return errors.New("it holds a line break or another control character")
+	case len(value) < minSecret:
+		return fmt.Errorf("it is shorter than %d bytes", minSecret)
+	}
+	return nil
+}
