@@ -41,7 +41,7 @@ var packages = map[string][]string{
 	"runtime/tokens":    {"runtime/surface"},
 	"runtime/serve":     {"runtime/surface"},
 	"internal/sample":   {},
-	"internal/scenario": {"internal/sample"},
+	"internal/scenario": {"internal/sample", "runtime/tokens"},
 	"cmd/metacue": {"schema", "cue", "runtime/diag", "runtime/nearest", "runtime/catalog", "runtime/call", "runtime/load",
 		"runtime/compile", "runtime/exec", "runtime/bind", "runtime/rest", "runtime/surface", "runtime/tokens", "runtime/serve", "internal/sample"},
 }
@@ -55,7 +55,7 @@ var modules = map[string][]string{
 	"github.com/itchyny/gojq":                  {"runtime/exec", "internal/scenario"},
 	"github.com/std-uritemplate":               {"runtime/bind"},
 	"github.com/santhosh-tekuri/jsonschema/v6": {"runtime/jsonschema"},
-	"github.com/tiktoken-go/tokenizer":         {"runtime/tokens", "internal/scenario"},
+	"github.com/tiktoken-go/tokenizer":         {"runtime/tokens"},
 	"github.com/spf13/cobra":                   {"cmd/metacue"},
 	"github.com/rogpeppe/go-internal":          {"internal/scenario"},
 	"golang.org/x/tools/txtar":                 {"internal/scenario"},

@@ -11,12 +11,12 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/itchyny/gojq"
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/tiktoken-go/tokenizer"
+
+	"github.com/metacue/metacue/runtime/tokens"
 )
 
 // waitFile waits for a file that another process writes under another name and
@@ -165,23 +165,18 @@ func jq(expression, text string) ([]string, error) {
 	}
 }
 
-var o200k = sync.OnceValues(func() (tokenizer.Codec, error) { return tokenizer.Get(tokenizer.O200kBase) })
-
 func cmdTokens(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: tokens FILE MAX")
 	}
 	limit, err := strconv.Atoi(args[1])
 	ts.Check(err)
-	codec, err := o200k()
-	ts.Check(err)
 	text := ts.ReadFile(args[0])
 	var compact bytes.Buffer
 	if json.Compact(&compact, []byte(text)) == nil {
 		text = compact.String()
 	}
-	n, err := codec.Count(text)
-	ts.Check(err)
+	n := tokens.Count(text)
 	fmt.Fprintln(ts.Stdout(), n)
 	if ok := n <= limit; ok == neg {
 		ts.Fatalf("tokens: %s has %d, the limit is %d", args[0], n, limit)
