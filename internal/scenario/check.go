@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -19,37 +20,47 @@ import (
 	"github.com/metacue/metacue/runtime/tokens"
 )
 
-// waitFile waits for a file that another process writes under another name and
-// then renames, and gives its content without the white space around it. It
-// gives up when the process has ended.
-func waitFile(file string, ended <-chan struct{}) (string, error) {
+// whole is all that a ready file holds, but for the white space around it.
+var whole = regexp.MustCompile(`(?s)^\s*(.*\S)\s*$`)
+
+// waitFile waits until a file is there and matches a pattern, and gives the
+// pattern's first group. It gives up when the process that is to write the file
+// has ended.
+func waitFile(file string, pattern *regexp.Regexp, ended <-chan struct{}) (string, error) {
 	deadline := time.After(patience)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		data, err := os.ReadFile(file)
-		if err == nil {
-			return strings.TrimSpace(string(data)), nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err
+		}
+		if m := pattern.FindSubmatch(data); m != nil {
+			return string(m[1]), nil
 		}
 		select {
 		case <-tick.C:
 		case <-ended:
 			return "", errors.New("the server ended before it was ready")
 		case <-deadline:
-			return "", fmt.Errorf("no %s after %v", file, patience)
+			return "", fmt.Errorf("%s is not there, or does not match %s, after %v", file, pattern, patience)
 		}
 	}
 }
 
 func cmdWaitfile(ts *testscript.TestScript, neg bool, args []string) {
 	unsupportedNeg(ts, neg, "waitfile")
-	if len(args) != 2 {
-		ts.Fatalf("usage: waitfile FILE VAR")
+	pattern := whole
+	if len(args) == 4 && args[0] == "-match" {
+		var err error
+		pattern, err = regexp.Compile(args[1])
+		ts.Check(err)
+		args = args[2:]
 	}
-	text, err := waitFile(ts.MkAbs(args[0]), nil)
+	if len(args) != 2 || pattern.NumSubexp() != 1 {
+		ts.Fatalf("usage: waitfile [-match REGEXP-WITH-ONE-GROUP] FILE VAR")
+	}
+	text, err := waitFile(ts.MkAbs(args[0]), pattern, nil)
 	ts.Check(err)
 	stateOf(ts).setenv(ts, args[1], text)
 }

@@ -86,7 +86,7 @@ func (c mcpCommand) start() {
 	ready := filepath.Join(dir, "ready")
 	command = append(command, "--http", "127.0.0.1:0", "--ready-file", ready)
 	p := c.run(append(command, c.args...), nil, nil)
-	url, err := waitFile(ready, p.exited)
+	url, err := waitFile(ready, whole, p.exited)
 	if err != nil {
 		c.refused(p, err)
 		return

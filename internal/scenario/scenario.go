@@ -46,7 +46,7 @@
 //	jq [-env VAR] EXPRESSION FILE                        print the results, strings without quotes, or set VAR to them
 //	[!] tokens FILE MAX                                  the o200k_base tokens of FILE, JSON compacted, are at most MAX
 //	answers FILE REQUESTS                                FILE answers every request of REQUESTS once (JSON-RPC, one a line)
-//	waitfile FILE VAR                                    wait for FILE and set VAR to what it holds
+//	waitfile [-match REGEXP] FILE VAR                    wait for FILE and set VAR to what it holds, or to the group of REGEXP
 //
 // FILE may be stdout or stderr. The condition [env:NAME] holds when NAME is
 // among the variables handed through from outside and is not empty.
