@@ -1,0 +1,31 @@
+package bind
+
+import "net/textproto"
+
+// ValidHeaderName says whether s can be the name of a header: a token of
+// RFC 9110 section 5.6.2.
+func ValidHeaderName(s string) bool { return all(s, classToken) }
+
+// reservedHeaders belong to the connection or to the framing of the message
+// (RFC 9110 sections 7.2, 7.6 and 8.6, RFC 9112 section 6): whoever sets one
+// can change where a request goes or where it ends.
+var reservedHeaders = map[string]bool{
+	"Connection":          true,
+	"Content-Length":      true,
+	"Expect":              true,
+	"Host":                true,
+	"Http2-Settings":      true,
+	"Keep-Alive":          true,
+	"Proxy-Authorization": true,
+	"Proxy-Connection":    true,
+	"Te":                  true,
+	"Trailer":             true,
+	"Transfer-Encoding":   true,
+	"Upgrade":             true,
+}
+
+// ReservedHeader says whether a header is made by what sends the request, so
+// that a configuration must not set it. Case does not matter.
+func ReservedHeader(name string) bool {
+	return reservedHeaders[textproto.CanonicalMIMEHeaderKey(name)]
+}

@@ -1,0 +1,112 @@
+package bind
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// message makes the body and the headers.
+func (b *builder) message() (body []byte, headers []Header) {
+	headers = make([]Header, 0, len(b.req.Headers)+2)
+	for _, f := range b.req.Headers {
+		t := target{"header", f.Name, f.Value}
+		switch {
+		case !ValidHeaderName(f.Name):
+			b.fault(t, "has a name that no header can have")
+		case ReservedHeader(f.Name):
+			b.fault(t, "belongs to what sends the request and cannot be set")
+		case find(headers, f.Name) != nil:
+			b.fault(t, "is set twice")
+		default:
+			if v, ok := b.header(t); ok {
+				headers = append(headers, Header{f.Name, v})
+			}
+		}
+	}
+	body, contentType, parameter := b.body()
+	if h := find(headers, "Content-Type"); h != nil {
+		h.Value += parameter
+	} else if body != nil {
+		headers = append(headers, Header{"Content-Type", contentType + parameter})
+	}
+	if find(headers, "Accept") == nil {
+		headers = append(headers, Header{"Accept", "application/json"})
+	}
+	return body, headers
+}
+
+// find gives the header of a name, nil when there is none. Case does not matter.
+func find(headers []Header, name string) *Header {
+	for i := range headers {
+		if strings.EqualFold(headers[i].Name, name) {
+			return &headers[i]
+		}
+	}
+	return nil
+}
+
+// header makes the value of a header, and says whether there is one.
+func (b *builder) header(t target) (value string, present bool) {
+	v, ok := b.value(t)
+	if !ok {
+		return "", false
+	}
+	var joined []byte
+	for s := range b.texts(t, v) {
+		if present {
+			joined = append(joined, ", "...)
+		}
+		joined = append(joined, s...)
+		present = true
+	}
+	return string(joined), present && b.headerValue(t, joined)
+}
+
+// headerValue says whether a header can carry s (RFC 9110 section 5.5), and
+// notes it when not. Text beyond ASCII goes as UTF-8.
+func (b *builder) headerValue(t target, s []byte) bool {
+	for _, c := range s {
+		if c < ' ' && c != '\t' || c == 0x7F {
+			b.fault(t, "cannot hold the control character %q", rune(c))
+			return false
+		}
+	}
+	if n := len(s); n > 0 && (s[0] <= ' ' || s[n-1] <= ' ') {
+		b.fault(t, "cannot begin or end with white space: HTTP takes it away")
+		return false
+	}
+	return true
+}
+
+// bodyWriter writes a body of one kind from a value. The content type, which
+// the request may replace by its own, and the parameter, which stands after
+// either, make up the header.
+type bodyWriter func(b *builder, t target, v json.RawMessage) (body []byte, contentType, parameter string)
+
+var bodyWriters = map[BodyKind]bodyWriter{
+	"":       writeJSON,
+	BodyJSON: writeJSON,
+}
+
+// body makes the body, nil when there is none.
+func (b *builder) body() (body []byte, contentType, parameter string) {
+	if b.req.Body == nil {
+		return nil, "", ""
+	}
+	t := target{"the body", "", b.req.Body.Value}
+	write, ok := bodyWriters[b.req.Body.Kind]
+	if !ok {
+		b.fault(t, "is of the unknown kind %q", b.req.Body.Kind)
+		return nil, "", ""
+	}
+	faults := len(b.faults)
+	v, ok := b.appendJSON(make([]byte, 0, 512), t, false)
+	if !ok || faults < len(b.faults) {
+		return nil, "", ""
+	}
+	return write(b, t, v)
+}
+
+func writeJSON(_ *builder, _ target, v json.RawMessage) ([]byte, string, string) {
+	return v, "application/json", ""
+}
