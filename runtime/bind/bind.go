@@ -95,6 +95,9 @@ type Request struct {
 	// Path is appended to the path of Base.
 	Path *Template
 	// Vars are path variables that are no argument. Others are taken from Args.
+	//
+	// In Vars, Query and Headers a Field without a name stands for the members
+	// of its value, an object: names that are known only when the call is made.
 	Vars []Field
 	// Query holds query parameters, in the order in which they are sent. A list
 	// repeats its key, null is left out.
@@ -102,6 +105,9 @@ type Request struct {
 	// Headers holds headers, each name once. A list is joined with ", ", null is
 	// left out.
 	Headers []Field
+	// BaseQuery and BaseHeaders are those of every request to the upstream. A
+	// field of Query or Headers that has the name and a value takes its place.
+	BaseQuery, BaseHeaders []Field
 	// Body is nil when the request has none.
 	Body *Body
 	// Exprs may be nil when nothing in the request is an Expr.

@@ -22,6 +22,7 @@ func (r *Request) Build(ctx context.Context, s *Scope) (*HTTP, error) {
 		}
 		b.exprs = values
 	}
+	b.vars = b.spread("path variables", r.Vars)
 	h := &HTTP{Upstream: r.Upstream, Method: r.Method, URL: b.url()}
 	h.Body, h.Header = b.message()
 	if len(b.faults) > 0 {
@@ -48,7 +49,6 @@ type builder struct {
 	req    *Request
 	scope  *Scope
 	exprs  []json.RawMessage
-	spans  []span // of the variables of the path, in order
 	faults Errors
 }
 
@@ -237,12 +237,9 @@ func (b *builder) url() string {
 		q.sep = '&'
 	}
 	b.templateQuery(&q)
-	for _, f := range b.req.Query {
-		t := target{"query parameter", f.Name, f.Value}
-		if v, ok := b.value(t); ok {
-			b.param(&q, t, v)
-		}
-	}
+	own := b.spread("query parameter", b.req.Query)
+	b.params(&q, own)
+	b.params(&q, b.baseFields("query parameter", b.req.BaseQuery, own, sameName))
 	return string(q.dst)
 }
 
@@ -274,6 +271,15 @@ func (q *query) pair(name string, value []byte) {
 	q.sep = '&'
 	q.dst = append(appendEncoded(q.dst, name, classQueryName), '=')
 	q.dst = appendEncoded(q.dst, value, classUnreserved)
+}
+
+func (b *builder) params(q *query, fields []Field) {
+	for _, f := range fields {
+		t := target{"query parameter", f.Name, f.Value}
+		if v, ok := b.value(t); ok {
+			b.param(q, t, v)
+		}
+	}
 }
 
 // param appends a parameter: a list as one pair for each element, null and
@@ -311,7 +317,7 @@ func (b *builder) templateQuery(q *query) {
 // variable makes the value of a variable of the path.
 func (b *builder) variable(what string, x variable) (target, json.RawMessage, bool) {
 	t := target{what, x.name, x.arg}
-	for _, f := range b.req.Vars {
+	for _, f := range b.vars {
 		if f.Name == x.name {
 			t.node = f.Value
 			break
@@ -324,30 +330,32 @@ func (b *builder) variable(what string, x variable) (target, json.RawMessage, bo
 // appendPath appends the path of the template, filled in and checked as a
 // whole: a segment can be made of several values and of literal text.
 func (b *builder) appendPath(dst []byte) []byte {
-	path := b.req.Path
 	start, faults := len(dst), len(b.faults)
-	for _, e := range path.parts {
-		if e.vars == nil {
-			dst = append(dst, e.literal...)
-			continue
+	dst = b.expand(dst, nil)
+	if faults == len(b.faults) {
+		for from, to := range badSegments(dst[start:], b.req.Path.slash) {
+			b.badSegment(from, to)
 		}
-		for i, x := range e.vars {
-			from := len(dst)
-			dst = b.appendVariable(dst, e.op, i, x)
-			b.spans = append(b.spans, span{from - start, len(dst) - start})
-		}
-	}
-	if faults < len(b.faults) {
-		return dst
-	}
-	for from, to := range badSegments(dst[start:], path.slash) {
-		b.badSegment(from, to)
 	}
 	return dst
 }
 
-// span is the part of the path that a variable has written.
-type span struct{ from, to int }
+// expand appends the path of the template. wrote, if any, is told what part of
+// the path each variable has written.
+func (b *builder) expand(dst []byte, wrote func(x variable, from, to int)) []byte {
+	start := len(dst)
+	for _, e := range b.req.Path.parts {
+		dst = append(dst, e.literal...)
+		for i, x := range e.vars {
+			from := len(dst)
+			dst = b.appendVariable(dst, e.op, i, x)
+			if wrote != nil {
+				wrote(x, from-start, len(dst)-start)
+			}
+		}
+	}
+	return dst
+}
 
 // badSegment notes a fault for each variable that had a part in a segment.
 func (b *builder) badSegment(from, to int) {
@@ -355,17 +363,12 @@ func (b *builder) badSegment(from, to int) {
 	if from == to {
 		reason = `would make an empty segment: no "/" can stand at its start or end, nor "//" in it`
 	}
-	n := 0
-	for _, e := range b.req.Path.parts {
-		for _, x := range e.vars {
-			s := b.spans[n]
-			n++
-			if s.from < to && from < s.to || from == to && s.from <= to && from <= s.to {
-				t, _, _ := b.variable("path variable", x)
-				b.fault(t, "%s", reason)
-			}
+	b.expand(nil, func(x variable, start, end int) {
+		if start < to && from < end || from == to && start <= to && from <= end {
+			t, _, _ := b.variable("path variable", x)
+			b.fault(t, "%s", reason)
 		}
-	}
+	})
 }
 
 // appendVariable appends variable number i of an expression.

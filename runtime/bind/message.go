@@ -2,13 +2,15 @@ package bind
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
 // message makes the body and the headers.
 func (b *builder) message() (body []byte, headers []Header) {
 	headers = make([]Header, 0, len(b.req.Headers)+2)
-	for _, f := range b.req.Headers {
+	own := b.spread("header", b.req.Headers)
+	for _, f := range slices.Concat(own, b.baseFields("header", b.req.BaseHeaders, own, sameHeader)) {
 		t := target{"header", f.Name, f.Value}
 		switch {
 		case !ValidHeaderName(f.Name):
