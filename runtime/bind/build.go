@@ -49,6 +49,7 @@ type builder struct {
 	req    *Request
 	scope  *Scope
 	exprs  []json.RawMessage
+	vars   []Field // of the path, spread
 	faults Errors
 }
 
