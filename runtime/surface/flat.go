@@ -1,0 +1,48 @@
+package surface
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/metacue/metacue/runtime/call"
+	"github.com/metacue/metacue/runtime/catalog"
+)
+
+// flat lists every tool under its own name.
+type flat struct {
+	catalog *catalog.Catalog
+	do      call.Func
+	tools   []*mcp.Tool
+}
+
+func newFlat(c *catalog.Catalog, do call.Func) Surface {
+	f := &flat{catalog: c, do: do, tools: []*mcp.Tool{}}
+	for _, t := range c.Tools() {
+		tool := &mcp.Tool{
+			Name:        t.Name,
+			Title:       t.Title,
+			Description: t.Description,
+			Annotations: annotations(t.Annotations),
+			InputSchema: t.InputSchema,
+		}
+		if t.OutputSchema != nil {
+			tool.OutputSchema = t.OutputSchema
+		}
+		f.tools = append(f.tools, tool)
+	}
+	sortTools(f.tools)
+	return f
+}
+
+func (f *flat) Tools() []*mcp.Tool   { return f.tools }
+func (f *flat) Instructions() string { return f.catalog.Server.Instructions }
+
+func (f *flat) Call(ctx context.Context, caller call.Caller, name string, args json.RawMessage) (*mcp.CallToolResult, error) {
+	t, ok := f.catalog.Tool(name)
+	if !ok {
+		return nil, unknownTool(f.catalog, name)
+	}
+	return result(f.do(ctx, caller, t.Name, args)), nil
+}

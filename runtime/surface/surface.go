@@ -1,0 +1,175 @@
+// Package surface projects a catalog onto MCP tools: it says what tools/list
+// shows and routes what tools/call asks. A surface undoes its own envelope and
+// nothing else: it checks no tool's arguments, sends no request and holds no
+// policy. Its catalog is already cut to the caller's bounds, so that whatever it
+// answers with names only what may be reached.
+//
+// A surface is one file and one row of the table modes.
+package surface
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/metacue/metacue/runtime/call"
+	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/nearest"
+)
+
+// RepairsKey is the member of a result's _meta that says, in sentences, what of
+// a call was put right before it was made.
+const RepairsKey = "metacue/repairs"
+
+// Surface is what an MCP client sees. It never changes and is safe for
+// concurrent use.
+type Surface interface {
+	// Tools is the answer to tools/list: sorted by name, and the same bytes for
+	// the same catalog. Treat it as immutable.
+	Tools() []*mcp.Tool
+	// Instructions is for the model, when a session begins. It may be empty.
+	Instructions() string
+	// Call answers tools/call. name need not be one of Tools: aliases are not
+	// listed, and meta lists none of the catalog's tools. args is what the client
+	// sent, nil included. Whatever goes wrong with a call is told in the result;
+	// an error is a *jsonrpc.Error, for a name that means nothing here.
+	Call(ctx context.Context, caller call.Caller, name string, args json.RawMessage) (*mcp.CallToolResult, error)
+}
+
+// modes holds the surfaces, the default first.
+var modes = []struct {
+	name string
+	new  func(*catalog.Catalog, call.Func) Surface
+}{
+	{"flat", newFlat},
+	{"meta", newMeta},
+}
+
+// Modes lists the names that New takes, the default first.
+func Modes() []string {
+	var names []string
+	for _, m := range modes {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// New makes the surface of a mode over a catalog that is already within the
+// bounds of its callers (catalog.Catalog.Within). Tools are run by do.
+func New(mode string, c *catalog.Catalog, do call.Func) (Surface, error) {
+	for _, m := range modes {
+		if m.name == mode {
+			return m.new(c, do), nil
+		}
+	}
+	return nil, fmt.Errorf("unknown mode %q: one of %s", mode, strings.Join(Modes(), ", "))
+}
+
+// sortTools puts tools into the order of tools/list.
+func sortTools(tools []*mcp.Tool) []*mcp.Tool {
+	slices.SortFunc(tools, func(a, b *mcp.Tool) int { return strings.Compare(a.Name, b.Name) })
+	return tools
+}
+
+// annotations gives the hints of a tool, each said outright: the protocol's
+// defaults are the pessimistic ones.
+func annotations(a catalog.Annotations) *mcp.ToolAnnotations {
+	return &mcp.ToolAnnotations{
+		ReadOnlyHint:    a.ReadOnly,
+		DestructiveHint: &a.Destructive,
+		IdempotentHint:  a.Idempotent,
+		OpenWorldHint:   &a.OpenWorld,
+	}
+}
+
+// result turns what came of a call into its MCP form. repairs are what was put
+// right before the call, and come before those of the call itself.
+func result(r call.Result, repairs ...string) *mcp.CallToolResult {
+	out := &mcp.CallToolResult{Content: []mcp.Content{}, IsError: r.IsError}
+	for i, c := range r.Content {
+		out.Content = append(out.Content, content(i, c))
+	}
+	if r.Structured != nil {
+		out.StructuredContent = r.Structured
+	}
+	if repairs = append(repairs, r.Repairs...); len(repairs) > 0 {
+		out.Meta = mcp.Meta{RepairsKey: repairs}
+	}
+	return out
+}
+
+// content turns block i of a result into its MCP form.
+func content(i int, c call.Content) mcp.Content {
+	switch {
+	case c.Data == nil:
+		return &mcp.TextContent{Text: c.Text}
+	case strings.HasPrefix(c.MIMEType, "image/"):
+		return &mcp.ImageContent{Data: c.Data, MIMEType: c.MIMEType}
+	default:
+		// A resource must have a URI (MCP, EmbeddedResource). This one cannot be
+		// read again; it only tells the blocks of a result apart.
+		return &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{
+			URI:      fmt.Sprintf("metacue:content/%d", i),
+			MIMEType: c.MIMEType,
+			Blob:     c.Data,
+		}}
+	}
+}
+
+// unknownTool is the protocol's error for a name that means nothing here (MCP,
+// Tools, Error Handling). listed are names that the catalog does not know.
+func unknownTool(c *catalog.Catalog, name string, listed ...string) error {
+	message := fmt.Sprintf("unknown tool %q", clip(name))
+	if near := nearestTools(c, name, listed...); len(near) > 0 {
+		message += "; nearest: " + strings.Join(near, ", ")
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: message}
+}
+
+// nearestTools gives the tools that name may have meant, by the name each is
+// called by now where an alias was nearer; [] for none.
+func nearestTools(c *catalog.Catalog, name string, more ...string) []string {
+	names := slices.Clone(more)
+	for _, t := range c.Tools() {
+		names = append(append(names, t.Name), t.Aliases...)
+	}
+	near := []string{}
+	for _, n := range nearest.Names(name, names) {
+		if t, ok := c.Tool(n); ok {
+			n = t.Name
+		}
+		if !slices.Contains(near, n) {
+			near = append(near, n)
+		}
+	}
+	return near
+}
+
+// maxEcho is how much of a caller's text, in bytes, an error repeats: a name is
+// at most 64 long.
+const maxEcho = 128
+
+// clip shortens a caller's text for an error.
+func clip(s string) string {
+	if len(s) <= maxEcho {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxEcho], "") + "…"
+}
+
+// compact is v as compact JSON, HTML characters as they are.
+func compact(v any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // a fault of ours: the catalog's schemas are JSON, and so is all that was parsed
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
