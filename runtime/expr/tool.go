@@ -34,6 +34,9 @@ type Refusal []string
 
 func (r Refusal) Error() string { return strings.Join(r, "; ") }
 
+// Sentences gives the reasons one by one.
+func (r Refusal) Sentences() []string { return r }
+
 // Verify checks the arguments against what CUE alone can see: constraints that
 // the JSON Schema leaves open, and the tool's check. A Refusal is about the
 // arguments; any other error means that the check could not be made.
@@ -169,6 +172,13 @@ func absentCause(err error) bool {
 type halfElement struct {
 	index int
 	err   error
+}
+
+// IsHalf says whether an expression failed because a list would hold an element
+// without a part of it.
+func IsHalf(err error) bool {
+	var half *halfElement
+	return errors.As(err, &half)
 }
 
 func (h *halfElement) Error() string {

@@ -1,0 +1,269 @@
+// Package compile turns a checked configuration into a catalog (what there is)
+// and a program (how it is done), and finds the faults that CUE cannot state:
+// rules across tools, between arguments and requests, and of examples. Each
+// kind of part has a file of its own: server, upstreams, tools, requests, rules.
+package compile
+
+import (
+	"fmt"
+	"iter"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/token"
+
+	"github.com/metacue/metacue/runtime/bind"
+	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/diag"
+	"github.com/metacue/metacue/runtime/exec"
+	"github.com/metacue/metacue/runtime/expr"
+	"github.com/metacue/metacue/runtime/load"
+	"github.com/metacue/metacue/runtime/nearest"
+	"github.com/metacue/metacue/runtime/rest"
+)
+
+// Options say with what a configuration is compiled.
+type Options struct {
+	// Upstreams replaces the URLs of upstreams, by name.
+	Upstreams map[string]string
+	// Rest is handed to the HTTP client.
+	Rest rest.Options
+	// Log takes what goes wrong inside while serving.
+	Log *slog.Logger
+	// Skip leaves tools out, by name: those that have findings already.
+	Skip []string
+}
+
+// compiler holds what the stages share.
+type compiler struct {
+	cfg      *load.Config
+	o        Options
+	findings diag.List
+
+	pool      *expr.Pool
+	actions   map[string]catalog.Action
+	upstreams map[string]*upstream
+	order     []string // names of upstreams as declared
+	defaults  []exec.Value
+	limits    bind.Bounds
+	arguments map[string]bool // of all tools
+}
+
+// Compile makes the program of cfg. The findings are those that package load
+// has not made already; when there are any, the program is nil, or, if only
+// tools are at fault, holds all others.
+func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
+	c := &compiler{
+		cfg: cfg,
+		o:   o,
+
+		arguments: map[string]bool{},
+		pool: expr.NewPool(cfg.Value, func() (cue.Value, error) {
+			_, v, err := cfg.Rebuild()
+			return v, err
+		}),
+	}
+	var cat catalog.Catalog
+	cat.Server = c.server()
+	cat.Actions = c.taxonomy()
+	ups := c.readUpstreams()
+	c.readDefaults()
+	general := len(c.findings)
+
+	tools := map[string]*exec.Tool{}
+	cat.Domains = c.domains(tools)
+	cat.Skills = c.skills(&cat)
+	c.unique(&cat)
+	c.defaultsInUse()
+
+	client, err := rest.New(ups, o.Rest)
+	if err != nil {
+		c.add(cfg.Own.LookupPath(cue.ParsePath("upstreams")), "upstreams", "%v", err)
+		return nil, c.findings
+	}
+	p := &exec.Program{Catalog: catalog.New(cat), Tools: tools, Client: client, Limits: c.limits, Log: o.Log}
+	c.examples(p)
+	if general > 0 {
+		return nil, c.findings
+	}
+	return p, c.findings
+}
+
+// add reports a fault at the place of v.
+func (c *compiler) add(v cue.Value, path, format string, args ...any) {
+	c.addAt(v.Pos(), path, format, args...)
+}
+
+func (c *compiler) addAt(p token.Pos, path, format string, args ...any) {
+	f := diag.Finding{Path: path, Message: fmt.Sprintf(format, args...)}
+	f.File, f.Line, f.Column = c.cfg.Position(p)
+	c.findings = append(c.findings, f)
+}
+
+// didYouMean ends a message about an unknown name.
+func didYouMean(name string, names []string) string {
+	if near := nearest.Names(name, names); len(near) > 0 {
+		return "; did you mean " + strings.Join(near, ", ") + "?"
+	}
+	if len(names) > 0 && len(names) <= 8 {
+		return "; there is " + strings.Join(names, ", ")
+	}
+	return ""
+}
+
+// text gives the string at a path below v, "" when there is none.
+func text(v cue.Value, path string) string {
+	s, _ := v.LookupPath(cue.ParsePath(path)).String()
+	return s
+}
+
+// whole gives the integer at a path below v, or otherwise.
+func whole(v cue.Value, path string, otherwise int) int {
+	n, err := v.LookupPath(cue.ParsePath(path)).Int64()
+	if err != nil {
+		return otherwise
+	}
+	return int(n)
+}
+
+// yes gives the boolean at a path below v, or otherwise.
+func yes(v cue.Value, path string, otherwise bool) bool {
+	b, err := v.LookupPath(cue.ParsePath(path)).Bool()
+	if err != nil {
+		return otherwise
+	}
+	return b
+}
+
+// fields gives the members of a struct by name, in the order in which they are
+// declared.
+func fields(v cue.Value, o ...cue.Option) iter.Seq2[string, cue.Value] {
+	return func(yield func(string, cue.Value) bool) {
+		it, err := v.Fields(o...)
+		if err != nil {
+			return
+		}
+		for it.Next() {
+			if !yield(it.Selector().Unquoted(), it.Value()) {
+				return
+			}
+		}
+	}
+}
+
+// strs gives the strings of a list, with their values for their places.
+func strs(v cue.Value, path string) (names []string, values []cue.Value) {
+	list, err := v.LookupPath(cue.ParsePath(path)).List()
+	if err != nil {
+		return nil, nil
+	}
+	for list.Next() {
+		if s, err := list.Value().String(); err == nil {
+			names = append(names, s)
+			values = append(values, list.Value())
+		}
+	}
+	return names, values
+}
+
+func (c *compiler) server() catalog.Server {
+	v := c.cfg.Value.LookupPath(cue.ParsePath("server"))
+	c.limits = bind.Bounds{
+		MaxBytes:    whole(v, "limits.maxArgumentBytes", bind.DefaultBounds.MaxBytes),
+		MaxElements: whole(v, "limits.maxArgumentElements", bind.DefaultBounds.MaxElements),
+		MaxDepth:    whole(v, "limits.maxArgumentDepth", bind.DefaultBounds.MaxDepth),
+	}
+	s := catalog.Server{
+		Name:         text(v, "name"),
+		Title:        text(v, "title"),
+		Version:      text(v, "version"),
+		Instructions: text(v, "instructions"),
+	}
+	if s.Title == "" {
+		s.Title = s.Name
+	}
+	if s.Version == "" {
+		s.Version = "0.0.0"
+	}
+	return s
+}
+
+// builtin is the taxonomy that is always there.
+var builtin = []catalog.Action{
+	{Name: "read", Effect: catalog.Read, Idempotent: true, Description: "Reads and changes nothing"},
+	{Name: "create", Effect: catalog.Write, Description: "Makes something new"},
+	{Name: "update", Effect: catalog.Write, Description: "Changes something"},
+	{Name: "delete", Effect: catalog.Destructive, Idempotent: true, Description: "Takes something away"},
+}
+
+// taxonomy gives the actions: the built-in ones, reworded where the
+// configuration does so, then its own.
+func (c *compiler) taxonomy() []catalog.Action {
+	actions := slices.Clone(builtin)
+	for name, v := range c.own("actions") {
+		i := slices.IndexFunc(actions, func(a catalog.Action) bool { return a.Name == name })
+		effect := catalog.Effect(text(v, "effect"))
+		if i < 0 {
+			if effect == "" {
+				c.add(v, "actions."+name, "effect is missing: an action of your own must say whether it is read, write or destructive")
+				effect = catalog.Destructive
+			}
+			actions = append(actions, catalog.Action{Name: name, Effect: effect, Idempotent: effect == catalog.Read})
+			i = len(actions) - 1
+		}
+		a := &actions[i]
+		if effect != "" && effect != a.Effect {
+			a.Effect, a.Idempotent = effect, effect == catalog.Read
+		}
+		a.Idempotent = yes(v, "idempotent", a.Idempotent)
+		if d := text(v, "description"); d != "" {
+			a.Description = d
+		}
+	}
+	c.actions = map[string]catalog.Action{}
+	for _, a := range actions {
+		c.actions[a.Name] = a
+	}
+	return actions
+}
+
+// own gives the members of a top-level field in the operator's order, each
+// with its checked value.
+func (c *compiler) own(field string) iter.Seq2[string, cue.Value] {
+	return func(yield func(string, cue.Value) bool) {
+		p := cue.ParsePath(field)
+		value := c.cfg.Value.LookupPath(p)
+		for name := range fields(c.cfg.Own.LookupPath(p)) {
+			if !yield(name, value.LookupPath(cue.MakePath(cue.Str(name)))) {
+				return
+			}
+		}
+	}
+}
+
+// readDefaults reads the server-level default arguments.
+func (c *compiler) readDefaults() {
+	for name, v := range c.own("defaults") {
+		if v.Null() == nil {
+			continue
+		}
+		b, err := expr.Export(v)
+		if err != nil {
+			c.add(v, "defaults."+name, "must be a value, not a type: %s", expr.Message(err))
+			continue
+		}
+		c.defaults = append(c.defaults, exec.Value{Name: name, JSON: b})
+	}
+}
+
+// defaultsInUse finds defaults that no tool takes.
+func (c *compiler) defaultsInUse() {
+	for name, v := range c.own("defaults") {
+		if !c.arguments[name] {
+			c.add(v, "defaults."+name, "no tool has an argument %s%s", name, didYouMean(name, slices.Sorted(maps.Keys(c.arguments))))
+		}
+	}
+}

@@ -1,0 +1,541 @@
+package compile
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/token"
+
+	"github.com/metacue/metacue/runtime/bind"
+	"github.com/metacue/metacue/runtime/exec"
+	"github.com/metacue/metacue/runtime/expr"
+	"github.com/metacue/metacue/runtime/jsonschema"
+	"github.com/metacue/metacue/runtime/load"
+)
+
+// requestCompiler compiles one #Request of a tool: what only moves values to
+// their places becomes plain Go, everything else an expression for CUE.
+type requestCompiler struct {
+	*toolCompiler
+	field string     // of the tool: http
+	exprs []cue.Path // below the tool, in the order of bind.Expr
+}
+
+// request compiles the tool's HTTP request.
+func (b *toolCompiler) request(tool *exec.Tool) {
+	r := &requestCompiler{toolCompiler: b, field: "http"}
+	if !b.at(r.field).Exists() {
+		return // load has said so
+	}
+	name := r.upstream()
+	up := b.upstreams[name]
+	if up == nil {
+		return
+	}
+	req := &bind.Request{
+		Upstream:    name,
+		Base:        up.base,
+		Method:      text(b.at(r.field), "method"),
+		BaseQuery:   up.query,
+		BaseHeaders: up.headers,
+	}
+	path := text(b.at(r.field), "path")
+	template, err := bind.ParseTemplate(path)
+	if err != nil {
+		b.fault(r.field+".path", "%v", err)
+		return
+	}
+	req.Path = template
+	req.Vars = r.region("vars")
+	req.Query = r.region("query")
+	req.Headers = r.region("headers")
+	if body := r.own("body"); body.Exists() {
+		req.Body = &bind.Body{Kind: bind.BodyJSON, Value: r.node("body")}
+	}
+	r.headerNames(req.Headers)
+	r.pathVariables(template, req)
+	r.flat("query", req.Query)
+	r.place(req)
+	r.updateDefaults(tool, req)
+	if len(r.exprs) > 0 {
+		req.Exprs = expr.NewTool(b.pool, b.src.Path, false, false).Request(r.exprs)
+	}
+	r.absent()
+	tool.Request = req
+	tool.Timeout = up.timeout
+}
+
+// upstream finds where the request goes: the request's, the domain's, or the
+// only one.
+func (r *requestCompiler) upstream() string {
+	if name := r.upstreamName(r.at(r.field), r.path+"."+r.field); name != "" {
+		return name
+	}
+	if name := text(r.cfg.Value.LookupPath(cue.MakePath(cue.Str("domains"), cue.Str(r.src.Domain))), "upstream"); name != "" {
+		return name
+	}
+	if len(r.order) == 1 {
+		return r.order[0]
+	}
+	r.fault(r.field, "does not say which upstream it goes to, and neither does the domain; there is %s", strings.Join(r.order, ", "))
+	return ""
+}
+
+// own gives a field of the request as the operator wrote it.
+func (r *requestCompiler) own(field string) cue.Value {
+	return r.src.Own.LookupPath(cue.ParsePath(r.field + "." + field))
+}
+
+// region compiles a field that holds a struct of values by name. One that is
+// more than a plain literal is an expression whose members are spread.
+func (r *requestCompiler) region(name string) []bind.Field {
+	v := r.own(name)
+	if !v.Exists() {
+		return nil
+	}
+	switch n := r.node(name).(type) {
+	case bind.Object:
+		return n
+	default:
+		return []bind.Field{{Value: n}}
+	}
+}
+
+// node compiles the value at a path below the request.
+func (r *requestCompiler) node(path string) bind.Node {
+	return r.value(r.own(path), cue.ParsePath(r.field+"."+path))
+}
+
+func (r *requestCompiler) value(v cue.Value, p cue.Path) bind.Node {
+	if ref, ok := r.reference(v); ok {
+		return ref
+	}
+	switch x := syntax(v).(type) {
+	case *ast.StructLit:
+		if names, ok := plainStruct(x); ok {
+			object := make(bind.Object, 0, len(names))
+			for _, name := range names {
+				sel := cue.Str(name)
+				object = append(object, bind.Field{Name: name, Value: r.value(v.LookupPath(cue.MakePath(sel)), join(p, sel))})
+			}
+			return object
+		}
+	case *ast.ListLit:
+		if plainList(x) {
+			list := make(bind.List, 0, len(x.Elts))
+			for i := range x.Elts {
+				sel := cue.Index(i)
+				list = append(list, r.value(v.LookupPath(cue.MakePath(sel)), join(p, sel)))
+			}
+			return list
+		}
+	default:
+		if literal(x) {
+			if b, err := v.MarshalJSON(); err == nil {
+				return bind.Const(b)
+			}
+		}
+	}
+	r.exprs = append(r.exprs, p)
+	return bind.Expr(len(r.exprs) - 1)
+}
+
+func join(p cue.Path, s cue.Selector) cue.Path {
+	return cue.MakePath(append(slices.Clone(p.Selectors()), s)...)
+}
+
+// reference says whether v only moves an argument, and which. Arguments in which
+// CUE would fill in defaults are left to CUE.
+func (r *requestCompiler) reference(v cue.Value) (bind.Ref, bool) {
+	switch syntax(v).(type) {
+	case *ast.SelectorExpr:
+	default:
+		return bind.Ref{}, false
+	}
+	_, p := v.ReferencePath()
+	sels := p.Selectors()
+	prefix := append(slices.Clone(r.src.Path.Selectors()), cue.Str(bind.RootInput))
+	if len(sels) <= len(prefix) {
+		return bind.Ref{}, false
+	}
+	for i, s := range prefix {
+		if sels[i] != s {
+			return bind.Ref{}, false
+		}
+	}
+	ref := bind.Ref{Root: bind.RootInput}
+	at := r.inputValue()
+	for _, s := range sels[len(prefix):] {
+		if s.LabelType() != cue.StringLabel || s.PkgPath() != "" {
+			return bind.Ref{}, false
+		}
+		name := s.Unquoted()
+		member, ok := declared(at, name)
+		if !ok {
+			return bind.Ref{}, false
+		}
+		at = member
+		ref.Path = append(ref.Path, name)
+	}
+	if !asGiven(at, 0) {
+		return bind.Ref{}, false
+	}
+	return ref, true
+}
+
+// declared finds a member of v that is declared by name, whatever its marks.
+func declared(v cue.Value, name string) (cue.Value, bool) {
+	for _, s := range []cue.Selector{cue.Str(name), cue.Str(name).Optional(), cue.Str(name).Required()} {
+		if m := v.LookupPath(cue.MakePath(s)); m.Exists() {
+			return m, true
+		}
+	}
+	return cue.Value{}, false
+}
+
+// maxDepth bounds the look into an argument's type; a deeper or recursive one
+// is left to CUE.
+const maxDepth = 8
+
+// asGiven says whether CUE leaves a value of type v as the caller gives it: no
+// default or constant is filled in at any depth.
+func asGiven(v cue.Value, depth int) bool {
+	if depth > maxDepth {
+		return false
+	}
+	if v.IncompleteKind()&(cue.StructKind|cue.ListKind) == 0 {
+		return true
+	}
+	if op, arms := cue.Dereference(v).Expr(); op == cue.OrOp || op == cue.AndOp {
+		for _, a := range arms {
+			if !asGiven(a, depth+1) {
+				return false
+			}
+		}
+		if op == cue.OrOp {
+			return true
+		}
+	}
+	if v.IncompleteKind()&cue.ListKind != 0 {
+		if e := v.LookupPath(cue.MakePath(cue.AnyIndex)); e.Exists() && !asGiven(e, depth+1) {
+			return false
+		}
+	}
+	if e := v.LookupPath(cue.MakePath(cue.AnyString)); e.Exists() && !asGiven(e, depth+1) {
+		return false
+	}
+	it, err := v.Fields(cue.All())
+	if err != nil {
+		return v.IncompleteKind()&cue.StructKind == 0
+	}
+	for it.Next() {
+		s := it.Selector()
+		if s.ConstraintType() == 0 && s.LabelType() == cue.StringLabel {
+			return false // defaulted or constant
+		}
+		if s.LabelType() == cue.StringLabel && !asGiven(it.Value(), depth+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// syntax gives the expression that v was written as, nil when it comes from
+// more than one place.
+func syntax(v cue.Value) ast.Node {
+	x := v.Source()
+	for {
+		switch n := x.(type) {
+		case *ast.Field:
+			x = n.Value
+		case *ast.ParenExpr:
+			x = n.X
+		default:
+			return x
+		}
+	}
+}
+
+// plainStruct gives the names of a struct literal's fields when it is nothing
+// but fields with literal names.
+func plainStruct(x *ast.StructLit) ([]string, bool) {
+	var names []string
+	for _, d := range x.Elts {
+		switch d := d.(type) {
+		case *ast.Field:
+			if d.Constraint != token.ILLEGAL || d.Alias != nil {
+				return nil, false
+			}
+			if _, ok := d.Label.(*ast.Alias); ok {
+				return nil, false
+			}
+			name, isIdent, err := ast.LabelName(d.Label)
+			if err != nil || slices.Contains(names, name) || isIdent && (strings.HasPrefix(name, "_") || strings.HasPrefix(name, "#")) {
+				return nil, false
+			}
+			names = append(names, name)
+		case *ast.CommentGroup, *ast.Attribute, *ast.LetClause:
+		default:
+			return nil, false
+		}
+	}
+	return names, true
+}
+
+// plainList says whether a list literal is nothing but elements.
+func plainList(x *ast.ListLit) bool {
+	for _, e := range x.Elts {
+		switch e.(type) {
+		case *ast.Comprehension, *ast.Ellipsis:
+			return false
+		}
+	}
+	return true
+}
+
+// literal says whether x is one value, written out.
+func literal(x ast.Node) bool {
+	switch x := x.(type) {
+	case *ast.BasicLit:
+		return true
+	case *ast.UnaryExpr:
+		_, ok := x.X.(*ast.BasicLit)
+		return ok && (x.Op == token.SUB || x.Op == token.ADD)
+	}
+	return false
+}
+
+// place puts the arguments that nothing refers to where convention puts them.
+func (r *requestCompiler) place(req *bind.Request) {
+	referred, everything := r.referred(req)
+	if everything {
+		return
+	}
+	where := bind.ConventionPlace(req.Method)
+	var body bind.Object
+	for _, f := range r.schema.Fields {
+		if referred[f.Name] {
+			continue
+		}
+		ref := bind.Field{Name: f.Name, Value: bind.Ref{Root: bind.RootInput, Path: []string{f.Name}}}
+		if !asGiven(f.Value, 0) {
+			ref.Value = r.inputExpr(f.Name)
+		}
+		switch {
+		case where == bind.PlaceQuery:
+			if r.structural(f) {
+				r.addAt(f.Pos, r.path+".input."+f.Name, "an object cannot stand in the query: write an expression for it in %s.query", r.field)
+				continue
+			}
+			if hasField(req.Query, f.Name) || hasField(req.BaseQuery, f.Name) {
+				r.addAt(f.Pos, r.path+".input."+f.Name, "argument %s would be sent as query parameter %s, which the request sets already: refer to it there, or rename it", f.Name, f.Name)
+				continue
+			}
+			req.Query = append(req.Query, ref)
+		case req.Body != nil:
+			r.addAt(f.Pos, r.path+".input."+f.Name, "argument %s is accepted and never sent: the request writes its body itself and does not refer to it", f.Name)
+		default:
+			body = append(body, ref)
+		}
+	}
+	if len(body) > 0 {
+		req.Body = &bind.Body{Kind: bind.BodyJSON, Value: body}
+	}
+}
+
+// inputExpr is an argument as CUE makes it, with what it fills in.
+func (r *requestCompiler) inputExpr(name string) bind.Expr {
+	r.exprs = append(r.exprs, cue.MakePath(cue.Str(bind.RootInput), cue.Str(name)))
+	return bind.Expr(len(r.exprs) - 1)
+}
+
+// referred gives the arguments that the request or the shaping of its answer
+// refers to. A rule in check is no reference: it says when a call is refused,
+// not what is sent. everything means that input is used as a whole.
+func (r *requestCompiler) referred(req *bind.Request) (names map[string]bool, everything bool) {
+	names = map[string]bool{}
+	for _, ref := range r.src.Refs() {
+		if ref.Root != bind.RootInput || ref.Field == "check" {
+			continue
+		}
+		if len(ref.Path) == 0 {
+			everything = true
+			continue
+		}
+		names[ref.Path[0]] = true
+	}
+	for _, v := range req.Path.Vars() {
+		names[v.Name] = true
+	}
+	return names, everything
+}
+
+func hasField(fields []bind.Field, name string) bool {
+	return slices.ContainsFunc(fields, func(f bind.Field) bool { return f.Name == name })
+}
+
+// structural says whether an argument is an object, or a list of objects or
+// lists, which have no place in a query or path.
+func (r *requestCompiler) structural(f jsonschema.Field) bool { return structural(f.Value) }
+
+func structural(v cue.Value) bool {
+	k := v.IncompleteKind()
+	if k == cue.TopKind || k == cue.BottomKind {
+		return false
+	}
+	if k&cue.StructKind != 0 {
+		return true
+	}
+	if k&cue.ListKind != 0 {
+		e := v.LookupPath(cue.MakePath(cue.AnyIndex))
+		return e.Exists() && e.IncompleteKind() != cue.TopKind && e.IncompleteKind()&(cue.StructKind|cue.ListKind) != 0
+	}
+	return false
+}
+
+// argument finds an argument by name.
+func (r *requestCompiler) argument(name string) (jsonschema.Field, bool) {
+	i := slices.IndexFunc(r.schema.Fields, func(f jsonschema.Field) bool { return f.Name == name })
+	if i < 0 {
+		return jsonschema.Field{}, false
+	}
+	return r.schema.Fields[i], true
+}
+
+// pathVariables checks the variables of the path against arguments and vars.
+func (r *requestCompiler) pathVariables(t *bind.Template, req *bind.Request) {
+	path := r.field + ".path"
+	var names []string
+	for _, f := range r.schema.Fields {
+		names = append(names, f.Name)
+	}
+	vars := r.varNames()
+	names = append(names, vars...)
+	seen := map[string]bool{}
+	for _, v := range t.Vars() {
+		if seen[v.Name] {
+			continue
+		}
+		seen[v.Name] = true
+		f, ok := r.argument(v.Name)
+		given := slices.Contains(vars, v.Name)
+		switch {
+		case ok && given:
+			r.fault(r.field+".vars", "%s is an argument too: a path variable comes from one place", v.Name)
+		case given:
+		case !ok:
+			r.fault(path, "{%s} is no argument of the tool%s", v.Name, didYouMean(v.Name, names))
+		case structural(f.Value):
+			r.fault(path, "{%s} is an object, which cannot stand in a path", v.Name)
+		case !v.Optional && !f.Required && f.Default == nil && f.Constant == nil:
+			r.fault(path, "{%s} may be left out by the caller: make the argument required, give it a default, or write {/%s}", v.Name, v.Name)
+		}
+	}
+	for _, name := range vars {
+		if !seen[name] {
+			r.fault(r.field+".vars", "%s is not in the path%s", name, "")
+		}
+	}
+}
+
+// varNames gives the names in vars as far as they are literal.
+func (r *requestCompiler) varNames() []string {
+	var names []string
+	if v := r.own("vars"); v.Exists() {
+		ast.Walk(v.Source(), func(n ast.Node) bool {
+			if f, ok := n.(*ast.Field); ok {
+				name, _, err := ast.LabelName(f.Label)
+				if err == nil && name != "vars" && !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+				return name == "vars"
+			}
+			return true
+		}, nil)
+	}
+	return names
+}
+
+// flat finds query parameters that are objects.
+func (r *requestCompiler) flat(region string, fields []bind.Field) {
+	for _, f := range fields {
+		switch n := f.Value.(type) {
+		case bind.Object:
+			r.fault(region2(r.field, region, f.Name), "an object cannot stand in the query: write an expression that flattens it")
+		case bind.Ref:
+			if a, ok := r.argument(n.Path[0]); ok && len(n.Path) == 1 && structural(a.Value) {
+				r.fault(region2(r.field, region, f.Name), "argument %s is an object, which cannot stand in the query: write an expression that flattens it", a.Name)
+			}
+		}
+	}
+}
+
+func region2(field, region, name string) string {
+	return field + "." + region + "." + strconv.Quote(name)
+}
+
+// headerNames checks the names of headers.
+func (r *requestCompiler) headerNames(headers []bind.Field) {
+	for _, h := range headers {
+		if h.Name != "" {
+			r.headerName(r.own("headers").LookupPath(cue.MakePath(cue.Str(h.Name))), r.path+"."+r.field+".headers."+h.Name, h.Name)
+		}
+	}
+}
+
+// updateDefaults finds arguments with a default of their own in the body of an
+// update: they would change what nobody asked to change.
+func (r *requestCompiler) updateDefaults(tool *exec.Tool, req *bind.Request) {
+	if tool.Info.Action != "update" || req.Body == nil {
+		return
+	}
+	in := map[string]bool{}
+	if o, ok := req.Body.Value.(bind.Object); ok && !r.own("body").Exists() {
+		for _, f := range o {
+			in[f.Name] = true
+		}
+	}
+	if src := r.own("body").Source(); src != nil {
+		for _, ref := range r.src.Refs() {
+			if ref.Root == bind.RootInput && len(ref.Path) > 0 && within(ref, src) {
+				in[ref.Path[0]] = true
+			}
+		}
+	}
+	for _, f := range r.schema.Fields {
+		if f.Default != nil && !f.ServerDefault && in[f.Name] {
+			r.addAt(f.Pos, r.path+".input."+f.Name, "a default in the body of an update changes what nobody asked to change: make %s optional (?) or required (!)", f.Name)
+		}
+	}
+}
+
+// within says whether a reference stands inside a node.
+func within(ref load.Ref, n ast.Node) bool {
+	p, from, to := ref.Pos, n.Pos(), n.End()
+	return p.Filename() == from.Filename() && p.Offset() >= from.Offset() && p.Offset() <= to.Offset()
+}
+
+// absent evaluates the request with every optional argument absent, and reports
+// what would break at the call: half elements of lists, and rules that cannot
+// be evaluated.
+func (r *requestCompiler) absent() {
+	tool := r.src.Value
+	for _, f := range r.schema.Fields {
+		if f.Required {
+			tool = tool.FillPath(cue.MakePath(cue.Str(bind.RootInput), cue.Str(f.Name)), f.Value)
+		}
+	}
+	for _, p := range r.exprs {
+		if _, err := expr.Export(tool.LookupPath(p)); expr.IsHalf(err) {
+			r.fault(p.String(), "with the optional arguments left out: %s; guard it with if input.x != _|_", expr.Message(err))
+		}
+	}
+	if check := tool.LookupPath(cue.ParsePath("check")); check.Exists() && r.src.Own.LookupPath(cue.ParsePath("check")).Exists() {
+		if _, err := expr.Export(check); err != nil && (expr.IsHalf(err) || expr.IsAbsent(err)) {
+			r.fault("check", "cannot be evaluated when an optional argument is left out (%s): guard it with if input.x != _|_", expr.Message(err))
+		}
+	}
+}

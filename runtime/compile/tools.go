@@ -1,0 +1,218 @@
+package compile
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue"
+
+	"github.com/metacue/metacue/runtime/bind"
+	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/exec"
+	"github.com/metacue/metacue/runtime/expr"
+	"github.com/metacue/metacue/runtime/jsonschema"
+	"github.com/metacue/metacue/runtime/load"
+)
+
+// domains compiles the tools, domain by domain. Tools at fault are left out.
+func (c *compiler) domains(tools map[string]*exec.Tool) []*catalog.Domain {
+	var domains []*catalog.Domain
+	byName := map[string]*catalog.Domain{}
+	for name, v := range c.own("domains") {
+		d := &catalog.Domain{Name: name, Description: clean(text(v, "description")), Summary: clean(text(v, "summary"))}
+		if d.Description == "" && v.LookupPath(cue.ParsePath("description")).Exists() {
+			c.add(v.LookupPath(cue.ParsePath("description")), "domains."+name+".description", "says nothing")
+		}
+		if d.Summary == "" {
+			d.Summary = d.Description
+		}
+		domains = append(domains, d)
+		byName[name] = d
+		c.upstreamName(v, "domains."+name)
+	}
+	for _, t := range c.cfg.Tools() {
+		before := len(c.findings)
+		b := &toolCompiler{compiler: c, src: t, path: t.Path.String()}
+		tool := b.compile()
+		if len(c.findings) > before || slices.Contains(c.o.Skip, t.Name) {
+			continue
+		}
+		tools[t.Name] = tool
+		byName[t.Domain].Tools = append(byName[t.Domain].Tools, tool.Info)
+	}
+	return slices.DeleteFunc(domains, func(d *catalog.Domain) bool { return len(d.Tools) == 0 })
+}
+
+// upstreamName checks an upstream that v names, and gives it; without one "".
+func (c *compiler) upstreamName(v cue.Value, path string) string {
+	name := text(v, "upstream")
+	if name != "" && c.upstreams[name] == nil {
+		c.add(v.LookupPath(cue.ParsePath("upstream")), path+".upstream", "there is no upstream %q%s", name, didYouMean(name, c.order))
+	}
+	return name
+}
+
+// clean makes one paragraph of a description.
+func clean(s string) string { return strings.TrimSpace(s) }
+
+// toolCompiler compiles one tool.
+type toolCompiler struct {
+	*compiler
+	src    load.Tool
+	path   string // of the tool, for findings
+	schema *jsonschema.Schema
+}
+
+// at gives a field of the tool, checked.
+func (b *toolCompiler) at(path string) cue.Value { return b.src.Value.LookupPath(cue.ParsePath(path)) }
+
+// fault reports a finding at a field of the tool.
+func (b *toolCompiler) fault(field, format string, args ...any) {
+	v := b.src.Own.LookupPath(cue.ParsePath(field))
+	if !v.Pos().IsValid() {
+		v = b.src.Own
+	}
+	b.add(v, b.path+"."+field, format, args...)
+}
+
+func (b *toolCompiler) compile() *exec.Tool {
+	v := b.src.Value
+	info := &catalog.Tool{
+		Name:        b.src.Name,
+		Title:       text(v, "title"),
+		Description: clean(text(v, "description")),
+		Domain:      b.src.Domain,
+		Action:      text(v, "action"),
+	}
+	if info.Description == "" && b.at("description").Exists() {
+		b.fault("description", "says nothing")
+	}
+	info.Aliases, _ = strs(v, "aliases")
+	action, ok := b.actions[info.Action]
+	if !ok && info.Action != "" {
+		b.fault("action", "there is no action %q%s", info.Action, didYouMean(info.Action, b.actionNames()))
+	}
+	info.Effect, info.Idempotent = action.Effect, action.Idempotent
+	info.Annotations = catalog.Annotations{
+		ReadOnly:    yes(v, "annotations.readOnlyHint", action.Effect == catalog.Read),
+		Destructive: yes(v, "annotations.destructiveHint", action.Effect == catalog.Destructive),
+		Idempotent:  yes(v, "annotations.idempotentHint", action.Idempotent),
+		OpenWorld:   yes(v, "annotations.openWorldHint", true),
+	}
+
+	tool := &exec.Tool{Info: info}
+	b.input(tool)
+	b.request(tool)
+	b.response(tool)
+	if ex, err := b.at("examples").List(); err == nil {
+		for ex.Next() {
+			if args, err := expr.Export(ex.Value().LookupPath(cue.ParsePath("arguments"))); err == nil {
+				info.Examples = append(info.Examples, catalog.Example{Description: text(ex.Value(), "description"), Arguments: args})
+			}
+		}
+	}
+	return tool
+}
+
+func (c *compiler) actionNames() []string {
+	var names []string
+	for name := range c.actions {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// input compiles the arguments: schema, check, defaults and constants.
+func (b *toolCompiler) input(tool *exec.Tool) {
+	defaults := map[string]json.RawMessage{}
+	for _, d := range b.defaults {
+		defaults[d.Name] = d.JSON
+	}
+	schema, findings := jsonschema.Compile(b.inputValue(), jsonschema.Options{
+		Defaults: defaults,
+		Doc:      b.cfg.Doc,
+		Pos:      b.cfg.Position,
+		Path:     b.path + ".input",
+	})
+	b.findings = append(b.findings, findings...)
+	if schema == nil {
+		schema = &jsonschema.Schema{JSON: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`), Exact: true}
+	}
+	b.schema = schema
+	tool.Info.InputSchema = schema.JSON
+	validator, err := jsonschema.NewValidator(schema.JSON)
+	if err != nil {
+		b.fault("input", "its schema cannot be used: %v", err)
+	}
+	tool.Validator = validator
+
+	var shown []exec.Value
+	for _, f := range schema.Fields {
+		b.arguments[f.Name] = true
+		switch {
+		case f.Constant != nil:
+			tool.Fill = append(tool.Fill, exec.Value{Name: f.Name, JSON: f.Constant})
+		case f.Default != nil:
+			tool.Fill = append(tool.Fill, exec.Value{Name: f.Name, JSON: f.Default})
+			if f.ServerDefault {
+				shown = append(shown, exec.Value{Name: f.Name, JSON: f.Default})
+			}
+		}
+	}
+	tool.Info.Defaults = object(shown)
+	if hasCheck := b.src.Own.LookupPath(cue.ParsePath("check")).Exists(); hasCheck || !schema.Exact {
+		tool.Verifier = expr.NewTool(b.pool, b.src.Path, !schema.Exact, hasCheck)
+	}
+}
+
+// inputValue is the operator's own input: unified with the definitions it would
+// have lost its comments.
+func (b *toolCompiler) inputValue() cue.Value {
+	return b.src.Own.LookupPath(cue.ParsePath("input"))
+}
+
+// object writes values as one JSON object, nil when there are none.
+func object(values []exec.Value) json.RawMessage {
+	if len(values) == 0 {
+		return nil
+	}
+	var out bytes.Buffer
+	for i, v := range values {
+		name, err := json.Marshal(v.Name)
+		if err != nil {
+			panic(err) // a string is always valid
+		}
+		out.WriteByte("{,"[min(i, 1)])
+		out.Write(name)
+		out.WriteByte(':')
+		out.Write(v.JSON)
+	}
+	out.WriteByte('}')
+	return out.Bytes()
+}
+
+// response compiles what becomes of the answer.
+func (b *toolCompiler) response(tool *exec.Tool) {
+	r := b.at("response")
+	tool.Response.MaxBytes = whole(r, "maxBytes", 0)
+	if list, err := r.LookupPath(cue.ParsePath("accept")).List(); err == nil {
+		for list.Next() {
+			if n, err := list.Value().Int64(); err == nil {
+				tool.Response.Accept = append(tool.Response.Accept, int(n))
+			}
+		}
+	}
+	if src := text(r, "jq"); src != "" {
+		jq, err := exec.ParseJQ(src)
+		if err != nil {
+			b.fault("response.jq", "is no jq program: %v", err)
+			return
+		}
+		tool.Response.JQ = jq
+	}
+}
+
+var _ bind.Evaluator = (*expr.Request)(nil)

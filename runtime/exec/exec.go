@@ -1,0 +1,277 @@
+// Package exec is the program: how each tool of the catalog does its work. Its
+// one method, Program.Call, takes a call from any surface through the same
+// stages, each in a file of its own:
+//
+//	bounds ▶ repair ▶ validate ▶ fill in ▶ verify ▶ bind ▶ rest ▶ shape
+//
+// It knows nothing of MCP and nothing of how a configuration is written.
+package exec
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/metacue/metacue/runtime/bind"
+	"github.com/metacue/metacue/runtime/call"
+	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/jsonschema"
+	"github.com/metacue/metacue/runtime/nearest"
+	"github.com/metacue/metacue/runtime/rest"
+)
+
+// Program does the work of every tool of a catalog. It is immutable and safe
+// for concurrent use.
+type Program struct {
+	// Catalog is what there is.
+	Catalog *catalog.Catalog
+	// Tools says how each is done, by name.
+	Tools map[string]*Tool
+	// Client talks to the upstreams.
+	Client *rest.Client
+	// Limits bound the arguments of a call.
+	Limits bind.Bounds
+	// Log takes what went wrong inside; nil discards it.
+	Log *slog.Logger
+}
+
+// Tool says how one tool is done.
+type Tool struct {
+	// Info is the tool's entry in the catalog.
+	Info *catalog.Tool
+	// Validator checks arguments against Info.InputSchema.
+	Validator *jsonschema.Validator
+	// Fill holds defaults and constants: what an argument is when the caller
+	// leaves it out.
+	Fill []Value
+	// Verifier checks what the schema cannot state; nil when there is nothing.
+	Verifier Verifier
+	// Timeout bounds the whole call.
+	Timeout time.Duration
+	// Request is the HTTP request.
+	Request *bind.Request
+	// Response says what becomes of the answer.
+	Response Response
+}
+
+// Value is a named JSON value.
+type Value struct {
+	Name string
+	JSON json.RawMessage
+}
+
+// Verifier checks arguments, defaults filled in, beyond their schema. An error
+// that is a Refusal is about the arguments.
+type Verifier interface {
+	Verify(ctx context.Context, s *bind.Scope) error
+}
+
+// Refusal is an error whose sentences tell the caller why the arguments are not
+// accepted.
+type Refusal interface {
+	error
+	Sentences() []string
+}
+
+// Call makes one call of a tool by name or alias. It is a call.Func.
+func (p *Program) Call(ctx context.Context, caller call.Caller, name string, args json.RawMessage) (result call.Result) {
+	defer p.guard(name, &result)
+	c, failure := p.prepare(caller, name, args)
+	if failure != nil {
+		return *failure
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.tool.Timeout)
+	defer cancel()
+	result = p.run(ctx, c)
+	result.Repairs = c.repairs
+	return result
+}
+
+// Plan makes the request of a call without sending it, its secrets masked. On
+// failure the request is nil and the result says why.
+func (p *Program) Plan(ctx context.Context, caller call.Caller, name string, args json.RawMessage) (req *bind.HTTP, result call.Result) {
+	defer p.guard(name, &result)
+	c, failure := p.prepare(caller, name, args)
+	if failure != nil {
+		return nil, *failure
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.tool.Timeout)
+	defer cancel()
+	req, failure = p.bind(ctx, c)
+	if failure != nil {
+		return nil, *failure
+	}
+	return p.Client.Preview(req), call.Result{Repairs: c.repairs}
+}
+
+// guard turns a fault of our own into an answer: it must not end the server.
+func (p *Program) guard(name string, result *call.Result) {
+	if r := recover(); r != nil {
+		if p.Log != nil {
+			p.Log.Error("a call failed inside", "tool", name, "panic", r, "stack", string(debug.Stack()))
+		}
+		*result = call.Error(`{"error":"the call failed inside the server; it is logged there"}`)
+	}
+}
+
+// prepared is a call whose arguments are valid.
+type prepared struct {
+	caller  call.Caller
+	tool    *Tool
+	scope   *bind.Scope
+	repairs []string
+}
+
+// prepare takes a call through everything that needs no evaluation and no
+// network: bounds, repair, validation, defaults.
+func (p *Program) prepare(caller call.Caller, name string, raw json.RawMessage) (*prepared, *call.Result) {
+	info, ok := p.Catalog.Tool(name)
+	if !ok || !caller.Bounds.Allow(info) {
+		return nil, p.unknown(caller, name)
+	}
+	tool := p.Tools[info.Name]
+	raw, repairs, err := unwrap(raw)
+	if err != nil {
+		return nil, tool.refuse(nil, err.Error())
+	}
+	args, err := bind.ParseArgs(raw, p.Limits)
+	if err != nil {
+		return nil, tool.refuse(repairs, sentences(err)...)
+	}
+	args, more, faults := repair(tool.Validator, raw, args, info.Effect)
+	repairs = append(repairs, more...)
+	if len(faults) > 0 {
+		texts := make([]string, len(faults))
+		for i, f := range faults {
+			texts[i] = f.Message
+		}
+		return nil, tool.refuse(repairs, texts...)
+	}
+	for _, v := range tool.Fill {
+		if _, ok := args[v.Name]; !ok {
+			args[v.Name] = v.JSON
+		}
+	}
+	return &prepared{caller: caller, tool: tool, scope: &bind.Scope{Args: args}, repairs: repairs}, nil
+}
+
+// bind verifies the arguments with CUE where that is needed and makes the request.
+func (p *Program) bind(ctx context.Context, c *prepared) (*bind.HTTP, *call.Result) {
+	if c.tool.Verifier != nil {
+		if err := c.tool.Verifier.Verify(ctx, c.scope); err != nil {
+			return nil, c.tool.fail(c.repairs, err)
+		}
+	}
+	req, err := c.tool.Request.Build(ctx, c.scope)
+	if err != nil {
+		return nil, c.tool.fail(c.repairs, err)
+	}
+	return req, nil
+}
+
+func (p *Program) run(ctx context.Context, c *prepared) call.Result {
+	req, failure := p.bind(ctx, c)
+	if failure != nil {
+		return *failure
+	}
+	resp, err := p.Client.Do(ctx, req, rest.CallOptions{Idempotent: c.tool.Info.Idempotent, Inbound: c.caller.Header})
+	if err != nil {
+		return failed(p.Client.Scrub(err.Error()))
+	}
+	return p.shape(ctx, c, resp)
+}
+
+// failure is what an agent is told of a call that was not made: all that is
+// wrong with it, the exact schema, and one example where there is one.
+type failure struct {
+	Error       string          `json:"error"`
+	ToolName    string          `json:"tool_name,omitempty"`
+	Nearest     []string        `json:"nearest,omitempty"`
+	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
+	Example     json.RawMessage `json:"example,omitempty"`
+}
+
+// refuse says what is wrong with the arguments, and what would be right.
+func (t *Tool) refuse(repairs []string, reasons ...string) *call.Result {
+	f := failure{Error: strings.Join(reasons, "; "), ToolName: t.Info.Name, InputSchema: t.Info.InputSchema}
+	if len(t.Info.Examples) > 0 {
+		f.Example = t.Info.Examples[0].Arguments
+	}
+	r := call.Error(compact(f))
+	r.Repairs = repairs
+	return &r
+}
+
+// fail tells a fault that evaluation or binding found: one of the arguments
+// comes with the schema, any other without.
+func (t *Tool) fail(repairs []string, err error) *call.Result {
+	var refusal Refusal
+	var argument *bind.Error
+	switch {
+	case errors.As(err, &refusal):
+		return t.refuse(repairs, refusal.Sentences()...)
+	case errors.As(err, &argument) && argument.Argument != "":
+		return t.refuse(repairs, sentences(err)...)
+	case errors.Is(err, context.DeadlineExceeded):
+		r := failed(fmt.Sprintf("the call took longer than %s; nothing was sent", t.Timeout))
+		return &r
+	}
+	r := failed(fmt.Sprintf("the request of %s could not be made, so nothing was sent: %s", t.Info.Name, err))
+	return &r
+}
+
+// sentences splits the faults that an error holds.
+func sentences(err error) []string {
+	var all bind.Errors
+	if errors.As(err, &all) {
+		out := make([]string, len(all))
+		for i, e := range all {
+			out[i] = e.Error()
+		}
+		return out
+	}
+	return []string{err.Error()}
+}
+
+// unknown says that there is no such tool, with names that are near among those
+// that the caller may reach.
+func (p *Program) unknown(caller call.Caller, name string) *call.Result {
+	var names []string
+	for _, t := range p.Catalog.Within(caller.Bounds).Tools() {
+		names = append(names, t.Name)
+	}
+	r := call.Error(compact(failure{Error: "unknown tool: " + name, Nearest: nearest.Names(name, names)}))
+	return &r
+}
+
+// Reason gives what a failed result says is wrong, without the schema.
+func Reason(r call.Result) string {
+	if len(r.Content) == 0 {
+		return ""
+	}
+	var f failure
+	if json.Unmarshal([]byte(r.Content[0].Text), &f) != nil {
+		return r.Content[0].Text
+	}
+	return f.Error
+}
+
+// failed is a failed result that names no schema.
+func failed(reason string) call.Result { return call.Error(compact(failure{Error: reason})) }
+
+// compact gives v as JSON without escapes for HTML.
+func compact(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		// Only what is valid JSON already is put into these structures.
+		panic(err)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

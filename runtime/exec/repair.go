@@ -1,0 +1,238 @@
+package exec
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/metacue/metacue/runtime/bind"
+	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/jsonschema"
+)
+
+// unwrap takes arguments out of what some clients put around them: nothing at
+// all, null, or the object as text.
+func unwrap(raw json.RawMessage) (json.RawMessage, []string, error) {
+	raw = bytes.TrimSpace(raw)
+	switch {
+	case len(raw) == 0, string(raw) == "null":
+		return json.RawMessage("{}"), nil, nil
+	case raw[0] == '"':
+		var text string
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return nil, nil, fmt.Errorf("the arguments are not valid JSON: %w", err)
+		}
+		inner := bytes.TrimSpace([]byte(text))
+		if len(inner) == 0 {
+			return json.RawMessage("{}"), []string{"the arguments came as empty text and were taken as none"}, nil
+		}
+		if inner[0] != '{' {
+			return nil, nil, errors.New("the arguments must be an object, not text")
+		}
+		return inner, []string{"the arguments came as text and were read as the object in it"}, nil
+	}
+	return raw, nil, nil
+}
+
+// repair puts right what hosts and models are known to get wrong, if and only
+// if the schema refuses it: a value in the wrong JSON type that reads the same
+// in the right one, and null or "" for an optional argument that cannot be so,
+// which is dropped on reads. On writes dropping could widen the effect, so
+// there it stays a fault. It gives the arguments as they are then, what was
+// repaired, and the faults that are left.
+func repair(v *jsonschema.Validator, doc json.RawMessage, args bind.Args, effect catalog.Effect) (bind.Args, []string, []jsonschema.Fault) {
+	faults := v.Validate(doc)
+	if len(faults) == 0 {
+		return args, nil, nil
+	}
+	var repairs []string
+	for _, f := range faults {
+		next, told, ok := mend(doc, f, effect)
+		if !ok {
+			continue
+		}
+		// A change that does not cure its fault is none.
+		if left := v.Validate(next); len(left) < len(v.Validate(doc)) {
+			doc = next
+			repairs = append(repairs, told)
+		}
+	}
+	if len(repairs) == 0 {
+		return args, nil, faults
+	}
+	faults = v.Validate(doc)
+	repaired, err := bind.ParseArgs(doc, bind.Bounds{})
+	if err != nil {
+		return args, nil, faults
+	}
+	return repaired, repairs, faults
+}
+
+// mend tries to cure one fault and says what it did.
+func mend(doc json.RawMessage, f jsonschema.Fault, effect catalog.Effect) (json.RawMessage, string, bool) {
+	if len(f.Path) == 0 {
+		return nil, "", false
+	}
+	old, ok := at(doc, f.Path)
+	if !ok {
+		return nil, "", false
+	}
+	place := strings.Join(f.Path, ".")
+	if string(old) == "null" || string(old) == `""` {
+		if effect != catalog.Read {
+			return nil, "", false
+		}
+		next, err := edit(doc, f.Path, nil)
+		return next, fmt.Sprintf("%s: %s was dropped", place, old), err == nil
+	}
+	for _, candidate := range convert(old, f.Want) {
+		next, err := edit(doc, f.Path, candidate)
+		if err == nil {
+			return next, fmt.Sprintf("%s: %s was taken as %s", place, abbreviate(old), abbreviate(candidate)), true
+		}
+	}
+	return nil, "", false
+}
+
+// convert gives what value reads as in one of the wanted JSON types. No type
+// wanted means that the value is none of those allowed: then a scalar is tried
+// as its other form.
+func convert(value json.RawMessage, want []string) []json.RawMessage {
+	wants := func(t string) bool { return len(want) == 0 || slices.Contains(want, t) }
+	var out []json.RawMessage
+	switch value[0] {
+	case '"':
+		var text string
+		if json.Unmarshal(value, &text) != nil {
+			return nil
+		}
+		text = strings.TrimSpace(text)
+		if !json.Valid([]byte(text)) {
+			return nil
+		}
+		var type_ string
+		switch c := text[0]; {
+		case c == '{':
+			type_ = "object"
+		case c == '[':
+			type_ = "array"
+		case text == "true" || text == "false":
+			type_ = "boolean"
+		case c == '-' || '0' <= c && c <= '9':
+			type_ = "number"
+			if wants("integer") && !wants("number") {
+				type_ = "integer"
+			}
+		default:
+			return nil
+		}
+		if wants(type_) {
+			out = append(out, json.RawMessage(text))
+		}
+	case '{', '[':
+	default: // a number or a boolean
+		if wants("string") {
+			out = append(out, json.RawMessage(strconv.Quote(string(value))))
+		}
+	}
+	return out
+}
+
+// at gives the value at a place of a document.
+func at(doc json.RawMessage, path []string) (json.RawMessage, bool) {
+	for _, name := range path {
+		var object map[string]json.RawMessage
+		var array []json.RawMessage
+		switch {
+		case json.Unmarshal(doc, &object) == nil && object != nil:
+			v, ok := object[name]
+			if !ok {
+				return nil, false
+			}
+			doc = v
+		case json.Unmarshal(doc, &array) == nil:
+			i, err := strconv.Atoi(name)
+			if err != nil || i < 0 || i >= len(array) {
+				return nil, false
+			}
+			doc = array[i]
+		default:
+			return nil, false
+		}
+	}
+	return bytes.TrimSpace(doc), true
+}
+
+// edit gives the document with the value at path replaced, or taken out of its
+// object when value is nil. Nothing else changes, not even the order of members.
+func edit(doc json.RawMessage, path []string, value json.RawMessage) (json.RawMessage, error) {
+	if len(path) == 0 {
+		return value, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(doc))
+	open, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	object := open == json.Delim('{')
+	var b bytes.Buffer
+	fmt.Fprint(&b, open)
+	first := true
+	for i := 0; d.More(); i++ {
+		name := strconv.Itoa(i)
+		if object {
+			key, err := d.Token()
+			if err != nil {
+				return nil, err
+			}
+			name = key.(string)
+		}
+		var member json.RawMessage
+		if err := d.Decode(&member); err != nil {
+			return nil, err
+		}
+		if name == path[0] {
+			if len(path) == 1 && value == nil {
+				if !object {
+					return nil, errors.New("an element of a list is not dropped")
+				}
+				continue
+			}
+			if member, err = edit(member, path[1:], value); err != nil {
+				return nil, err
+			}
+		}
+		if !first {
+			b.WriteByte(',')
+		}
+		first = false
+		if object {
+			key, err := json.Marshal(name)
+			if err != nil {
+				return nil, err
+			}
+			b.Write(key)
+			b.WriteByte(':')
+		}
+		b.Write(member)
+	}
+	if object {
+		b.WriteByte('}')
+	} else {
+		b.WriteByte(']')
+	}
+	return b.Bytes(), nil
+}
+
+// abbreviate shortens a value for a sentence.
+func abbreviate(v json.RawMessage) string {
+	const most = 60
+	if len(v) <= most {
+		return string(v)
+	}
+	return strings.ToValidUTF8(string(v[:most]), "") + "…"
+}
