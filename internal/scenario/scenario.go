@@ -26,6 +26,7 @@
 // Beside those of testscript, where ! stands for "must fail":
 //
 //	upstream VAR routes.json    start a loopback server with canned answers (see Route); VAR is its URL
+//	sample VAR                  start the sample organization; it demands the token of $AZURE_DEVOPS_PAT, if set
 //	upstream log [VAR]          print what reached it, the host left out and credentials masked
 //	upstream clear [VAR]        forget that
 //
@@ -299,6 +300,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"http":     cmdHTTP,
 	"jq":       cmdJQ,
 	"mcp":      cmdMCP,
+	"sample":   cmdSample,
 	"tokens":   cmdTokens,
 	"upstream": cmdUpstream,
 	"waitfile": cmdWaitfile,

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/metacue/metacue/internal/sample"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -222,20 +223,30 @@ func cmdUpstream(ts *testscript.TestScript, neg bool, args []string) {
 		if err != nil {
 			ts.Fatalf("%s: %v", args[1], err)
 		}
-		st.serve(ts, args[0], routesHandler(routes))
+		st.serve(ts, args[0], routesHandler(routes), "")
 	default:
 		ts.Fatalf("usage: upstream VAR routes.json | upstream log|clear [VAR]")
 	}
 }
 
-// serve starts an upstream and puts its URL into a variable.
-func (st *state) serve(ts *testscript.TestScript, name string, h http.Handler) {
+func cmdSample(ts *testscript.TestScript, neg bool, args []string) {
+	unsupportedNeg(ts, neg, "sample")
+	if len(args) != 1 {
+		ts.Fatalf("usage: sample VAR")
+	}
+	org := sample.New(sample.Options{PAT: ts.Getenv("AZURE_DEVOPS_PAT")})
+	stateOf(ts).serve(ts, args[0], org, "/"+sample.Name)
+}
+
+// serve starts an upstream and puts its URL, with a path behind it, into a
+// variable.
+func (st *state) serve(ts *testscript.TestScript, name string, h http.Handler, path string) {
 	if st.upstreams[name] != nil {
 		ts.Fatalf("there is an upstream %s already", name)
 	}
 	u := startUpstream(h)
 	st.upstreams[name] = u
-	st.setenv(ts, name, u.server.URL)
+	st.setenv(ts, name, u.server.URL+path)
 }
 
 // upstream finds the one that args name, or the only one.
