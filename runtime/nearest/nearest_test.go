@@ -1,0 +1,42 @@
+package nearest
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestNames(t *testing.T) {
+	names := []string{"list_pull_requests", "create_pull_request", "get_pull_request", "list_repositories", "create_branch", "run", "projectId"}
+	for name, want := range map[string][]string{
+		"list_pull_request":   {"list_pull_requests", "get_pull_request", "create_pull_request"},
+		"listPullRequests":    {"list_pull_requests"},
+		"pull_request_create": {"create_pull_request", "get_pull_request"},
+		"repositories":        {"list_repositories"},
+		"ProjectID":           {"projectId"},
+		"rnu":                 {"run"},
+		"delete_everything":   nil,
+		"":                    nil,
+	} {
+		got := Names(name, names)
+		if len(want) == 0 && len(got) > 0 || len(want) > 0 && (len(got) == 0 || got[0] != want[0]) {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+		if len(got) > maxNames {
+			t.Errorf("%q: %d names", name, len(got))
+		}
+		if again := Names(name, names); !slices.Equal(got, again) {
+			t.Errorf("%q: %q, then %q", name, got, again)
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"a", "", 1}, {"ab", "ba", 1}, {"kitten", "sitting", 3}, {"abc", "abc", 0}} {
+		if got := distance(tt.a, tt.b); got != tt.want {
+			t.Errorf("%q, %q: got %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
