@@ -84,8 +84,11 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 		c.add(cfg.Own.LookupPath(cue.ParsePath("upstreams")), "upstreams", "%v", err)
 		return nil, c.findings
 	}
-	p := &exec.Program{Catalog: catalog.New(cat), Tools: tools, Client: client, Limits: c.limits, Log: o.Log}
+	all := catalog.New(cat)
+	p := &exec.Program{Catalog: all, Tools: tools, Client: client, Limits: c.limits, Log: o.Log}
 	c.examples(p)
+	exclude, _ := strs(cfg.Value, "server.exclude")
+	p.Catalog = all.Within(catalog.Bounds{Exclude: exclude})
 	if general > 0 {
 		return nil, c.findings
 	}

@@ -522,6 +522,10 @@ func within(ref load.Ref, n ast.Node) bool {
 // what would break at the call: half elements of lists, and rules that cannot
 // be evaluated.
 func (r *requestCompiler) absent() {
+	hasCheck := r.src.Own.LookupPath(cue.ParsePath("check")).Exists()
+	if len(r.exprs) == 0 && !hasCheck {
+		return
+	}
 	tool := r.src.Value
 	for _, f := range r.schema.Fields {
 		if f.Required {
@@ -533,8 +537,8 @@ func (r *requestCompiler) absent() {
 			r.fault(p.String(), "with the optional arguments left out: %s; guard it with if input.x != _|_", expr.Message(err))
 		}
 	}
-	if check := tool.LookupPath(cue.ParsePath("check")); check.Exists() && r.src.Own.LookupPath(cue.ParsePath("check")).Exists() {
-		if _, err := expr.Export(check); err != nil && (expr.IsHalf(err) || expr.IsAbsent(err)) {
+	if hasCheck {
+		if _, err := expr.Export(tool.LookupPath(cue.ParsePath("check"))); err != nil && (expr.IsHalf(err) || expr.IsAbsent(err)) {
 			r.fault("check", "cannot be evaluated when an optional argument is left out (%s): guard it with if input.x != _|_", expr.Message(err))
 		}
 	}
