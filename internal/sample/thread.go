@@ -1,0 +1,188 @@
+package sample
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+type link struct {
+	Href string `json:"href"`
+}
+
+type comment struct {
+	ID              int64           `json:"id"`
+	ParentCommentID int64           `json:"parentCommentId"`
+	Author          *identity       `json:"author"`
+	Content         string          `json:"content"`
+	PublishedDate   time.Time       `json:"publishedDate"`
+	LastUpdatedDate time.Time       `json:"lastUpdatedDate"`
+	CommentType     string          `json:"commentType"`
+	Links           map[string]link `json:"_links"`
+}
+
+type position struct {
+	Line   int `json:"line"`
+	Offset int `json:"offset"`
+}
+
+type threadContext struct {
+	FilePath       string    `json:"filePath"`
+	RightFileStart *position `json:"rightFileStart"`
+	RightFileEnd   *position `json:"rightFileEnd"`
+	LeftFileStart  *position `json:"leftFileStart"`
+	LeftFileEnd    *position `json:"leftFileEnd"`
+}
+
+type thread struct {
+	ID              int64           `json:"id"`
+	PublishedDate   time.Time       `json:"publishedDate"`
+	LastUpdatedDate time.Time       `json:"lastUpdatedDate"`
+	Comments        []*comment      `json:"comments"`
+	Status          string          `json:"status,omitempty"`
+	ThreadContext   *threadContext  `json:"threadContext"`
+	IsDeleted       bool            `json:"isDeleted"`
+	Links           map[string]link `json:"_links"`
+}
+
+type newComment struct {
+	Content         string
+	ParentCommentID int64
+	CommentType     *text
+}
+
+var commentTypes = enum{"unknown": 0, "text": 1, "codeChange": 2, "system": 3}
+
+// add puts a comment at the end of a thread.
+func (o *Org) add(t *thread, in newComment) (*comment, error) {
+	if strings.TrimSpace(in.Content) == "" {
+		return nil, badRequest("the comment has no content")
+	}
+	if in.ParentCommentID != 0 && !slices.ContainsFunc(t.Comments, func(c *comment) bool { return c.ID == in.ParentCommentID }) {
+		return nil, badRequest("parentCommentId is %d, and thread %d has no such comment", in.ParentCommentID, t.ID)
+	}
+	kind, err := commentTypes.parse("commentType", string(*cmp.Or(in.CommentType, new(text))), "text")
+	if err != nil {
+		return nil, err
+	}
+	now := o.now()
+	c := &comment{
+		ID: int64(len(t.Comments)) + 1, ParentCommentID: in.ParentCommentID, Author: o.me(), Content: in.Content,
+		PublishedDate: now, LastUpdatedDate: now, CommentType: kind,
+	}
+	c.Links = map[string]link{"self": {t.Links["self"].Href + "/comments/" + strconv.FormatInt(c.ID, 10)}}
+	t.Comments = append(t.Comments, c)
+	t.LastUpdatedDate = now
+	return c, nil
+}
+
+func (o *Org) createThread(r *request) (any, error) {
+	p, err := o.pull(r)
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		Comments      []newComment
+		Status        text
+		ThreadContext *threadContext
+	}
+	if err := r.decode(&in, mediaJSON); err != nil {
+		return nil, err
+	}
+	if len(in.Comments) == 0 {
+		return nil, badRequest("a thread begins with a comment, and the body has none")
+	}
+	status, err := threadStates.parse("status", string(in.Status), "")
+	if err != nil {
+		return nil, err
+	}
+	c := in.ThreadContext
+	if c != nil && c.FilePath == "" {
+		if c.RightFileStart != nil || c.LeftFileStart != nil {
+			return nil, badRequest("threadContext has positions and no filePath")
+		}
+		c = nil // of the pull request as a whole
+	}
+	if c != nil && (c.RightFileStart == nil) != (c.RightFileEnd == nil) {
+		return nil, badRequest("threadContext needs rightFileStart and rightFileEnd together")
+	}
+
+	id := o.counter["thread"] + 1
+	t := &thread{ID: id, Status: status, ThreadContext: c, Comments: []*comment{}, Links: map[string]link{"self": {fmt.Sprintf("%s/threads/%d", p.URL, id)}}}
+	for _, n := range in.Comments {
+		if _, err := o.add(t, n); err != nil {
+			return nil, err
+		}
+	}
+	t.PublishedDate = t.Comments[0].PublishedDate
+	o.next("thread")
+	p.threads = append(p.threads, t)
+	return t, nil
+}
+
+func (o *Org) listThreads(r *request) (any, error) {
+	p, err := o.pull(r)
+	if err != nil {
+		return nil, err
+	}
+	return listOf(p.threads), nil
+}
+
+// thread finds the thread that the path names.
+func (o *Org) thread(r *request) (*thread, error) {
+	p, err := o.pull(r)
+	if err != nil {
+		return nil, err
+	}
+	if id, ok := r.pathNumber("thread"); ok {
+		for _, t := range p.threads {
+			if t.ID == id {
+				return t, nil
+			}
+		}
+	}
+	return nil, faultf(http.StatusNotFound, git, "CommentThreadNotFoundException", "pull request %d has no thread %s", p.PullRequestID, r.PathValue("thread"))
+}
+
+func (o *Org) getThread(r *request) (any, error) { return o.thread(r) }
+
+func (o *Org) updateThread(r *request) (any, error) {
+	t, err := o.thread(r)
+	if err != nil {
+		return nil, err
+	}
+	var in struct{ Status text }
+	if err := r.decode(&in, mediaJSON); err != nil {
+		return nil, err
+	}
+	status, err := threadStates.parse("status", string(in.Status), t.Status)
+	if err != nil {
+		return nil, err
+	}
+	t.Status, t.LastUpdatedDate = status, o.now()
+	return t, nil
+}
+
+func (o *Org) listComments(r *request) (any, error) {
+	t, err := o.thread(r)
+	if err != nil {
+		return nil, err
+	}
+	return listOf(t.Comments), nil
+}
+
+func (o *Org) createComment(r *request) (any, error) {
+	t, err := o.thread(r)
+	if err != nil {
+		return nil, err
+	}
+	var in newComment
+	if err := r.decode(&in, mediaJSON); err != nil {
+		return nil, err
+	}
+	return o.add(t, in)
+}
