@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/metacue/metacue/runtime/bind"
 )
 
 // Named is a secret with the name of the header or query parameter it goes in.
@@ -97,7 +99,7 @@ func (b *Basic) credential() credential {
 }
 
 // placed lists the upstream's credentials, or all that is wrong with them.
-func (up *Upstream) placed() ([]credential, error) {
+func (up *Upstream) placed() ([]credential, []error) {
 	var all []credential
 	var faults []error
 	if a := up.Auth; a != nil {
@@ -147,7 +149,7 @@ func (up *Upstream) placed() ([]credential, error) {
 			}
 		}
 	}
-	return all, errors.Join(faults...)
+	return all, faults
 }
 
 // placed is a credential whose value has been read for one call.
@@ -196,32 +198,33 @@ func isLoopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// sealing adds the credentials below resty and net/http's client, on the way to
-// the connection. What is above, its errors and logs included, never holds one.
+// sealing stands below resty and net/http's client, right above the connection.
+// It gives each request its headers, exactly as they are to go out, and its
+// credentials, which what is above, logs and errors included, never holds. And
+// it keeps redirects from them, so that none is followed unseen.
 type sealing struct{ next http.RoundTripper }
 
 // sendingKey is the key under which a request's context holds its *sending.
 type sendingKey struct{}
 
 func (s sealing) RoundTrip(r *http.Request) (*http.Response, error) {
-	e, _ := r.Context().Value(sendingKey{}).(*sending)
-	if e == nil || len(e.credentials) == 0 {
-		return s.next.RoundTrip(r)
-	}
+	e := r.Context().Value(sendingKey{}).(*sending)
 	// A RoundTripper must not change the request it is given.
 	out := r.WithContext(r.Context())
-	out.Header = r.Header.Clone()
+	out.Header = e.header
 	for _, d := range e.credentials {
-		switch d.place {
-		case inHeader:
-			out.Header.Set(d.name, d.value)
-		case inQuery:
+		if d.place == inQuery {
 			u := *out.URL
 			u.RawQuery = withParameter(u.RawQuery, d.name, url.QueryEscape(d.value))
 			out.URL = &u
 		}
 	}
-	return s.next.RoundTrip(out)
+	answer, err := s.next.RoundTrip(out)
+	if err == nil && isRedirect(answer.StatusCode) {
+		e.location = answer.Header.Get("Location")
+		answer.Header.Del("Location")
+	}
+	return answer, err
 }
 
 // withParameter adds a parameter, whose value is encoded already, to a query.
@@ -234,7 +237,7 @@ func withParameter(query, name, encoded string) string {
 
 // Preview gives the request as it would go out, save what belongs to the
 // connection, with *** for every secret. It reads no secret and checks nothing.
-func (c *Client) Preview(req *HTTP) *HTTP {
+func (c *Client) Preview(req *bind.HTTP) *bind.HTTP {
 	out := *req
 	out.Header = c.header(req)
 	u := c.upstreams[req.Upstream]
@@ -244,7 +247,7 @@ func (c *Client) Preview(req *HTTP) *HTTP {
 	for _, d := range u.credentials {
 		switch d.place {
 		case inHeader:
-			out.Header = append(out.Header, Header{d.name, d.masked()})
+			out.Header = append(out.Header, bind.Header{Name: d.name, Value: d.masked()})
 		case inQuery:
 			// check has seen that the URL parses and has no fragment.
 			base, query, _ := strings.Cut(out.URL, "?")
@@ -255,19 +258,15 @@ func (c *Client) Preview(req *HTTP) *HTTP {
 }
 
 // header lists the request's headers and those that every request has.
-func (c *Client) header(req *HTTP) []Header {
+func (c *Client) header(req *bind.HTTP) []bind.Header {
 	all := slices.Clone(req.Header)
 	add := func(name, value string) {
-		if !slices.ContainsFunc(req.Header, func(h Header) bool { return strings.EqualFold(h.Name, name) }) {
-			all = append(all, Header{name, value})
+		if !slices.ContainsFunc(req.Header, func(h bind.Header) bool { return strings.EqualFold(h.Name, name) }) {
+			all = append(all, bind.Header{Name: name, Value: value})
 		}
 	}
 	add("Accept", "application/json, */*;q=0.8")
 	add("User-Agent", c.userAgent)
-	if req.Body != nil {
-		// What a recipient may assume where nothing is said (RFC 9110 §8.3).
-		add("Content-Type", "application/octet-stream")
-	}
 	return all
 }
 

@@ -71,8 +71,8 @@ func (c *Client) failure(ctx context.Context, u *upstream, e *sending, err error
 		return out
 	}
 	if own := (*Error)(nil); errors.As(err, &own) {
-		own.Sent, own.Status = out.Sent, out.Status
-		return own
+		out.Kind, out.Message = own.Kind, c.Scrub(own.Message)
+		return out
 	}
 	if ctx.Err() != nil {
 		if errors.Is(ctx.Err(), context.Canceled) {
@@ -95,11 +95,10 @@ func (c *Client) failure(ctx context.Context, u *upstream, e *sending, err error
 		return say(TooLarge, "the upstream %q answered %d with more than %d bytes, the limit that maxBytes sets", u.Name, e.status, u.MaxBytes)
 	case strings.Contains(text, "server response headers exceeded"):
 		return say(TooLarge, "the upstream %q answered with more than %d bytes of headers", u.Name, maxHeaderBytes)
-	case errors.Is(err, errEncoding):
-		return say(BadAnswer, "the upstream %q answered %d with a body that cannot be read: %v", u.Name, e.status, err)
-	case strings.Contains(text, "malformed") || strings.Contains(text, "invalid header"), strings.Contains(text, "bad Content-Length"),
-		strings.Contains(text, "unsupported transfer encoding"):
-		return say(BadAnswer, "the upstream %q at %s sent something that is not HTTP", u.Name, u.URL.Host)
+	case errors.Is(err, errAnswer):
+		return say(BadAnswer, "the upstream %q answered %d, and %v", u.Name, e.status, err)
+	case notHTTP(text):
+		return say(BadAnswer, "the upstream %q at %s sent something that is no HTTP answer", u.Name, u.URL.Host)
 	case e.status != 0:
 		return say(ConnectionFailed, "the upstream %q at %s broke off in the middle of its answer", u.Name, u.URL.Host)
 	case out.Sent:
@@ -107,6 +106,17 @@ func (c *Client) failure(ctx context.Context, u *upstream, e *sending, err error
 	default:
 		return say(ConnectionFailed, "cannot connect to the upstream %q at %s: %s", u.Name, u.URL.Host, detail(err))
 	}
+}
+
+// notHTTP says whether an error of net/http, which has no types for these, is
+// about what the upstream sent.
+func notHTTP(text string) bool {
+	for _, sign := range []string{"malformed", "chunk", "bad Content-Length", "multiple Content-Length", "unsupported transfer encoding"} {
+		if strings.Contains(text, sign) {
+			return true
+		}
+	}
+	return false
 }
 
 // detail gives the part of a transport's error that helps and is safe to show.

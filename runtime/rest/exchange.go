@@ -11,16 +11,22 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/metacue/metacue/runtime/bind"
 )
 
 // sending is one request on its way.
 type sending struct {
-	req         *HTTP
+	req         *bind.HTTP
 	options     CallOptions
 	credentials []placed
-	start       time.Time
+	// header is all that is sent, credentials included.
+	header http.Header
+	start  time.Time
 	// status is that of the answer once its headers are there, else 0.
 	status int
+	// location is where a redirect points.
+	location string
 	// sent says that the request has been given to a connection.
 	sent atomic.Bool
 }
@@ -29,7 +35,7 @@ type sending struct {
 // which is refused. Every error is an *Error; the ones of BadRequest,
 // SecretUnreadable and PlaintextAuth come before anything is sent. The exchange
 // ends with ctx or with the upstream's time-out, whichever is first.
-func (c *Client) Do(ctx context.Context, req *HTTP, o CallOptions) (*Response, error) {
+func (c *Client) Do(ctx context.Context, req *bind.HTTP, o CallOptions) (*Response, error) {
 	u := c.upstreams[req.Upstream]
 	if u == nil {
 		return nil, &Error{Kind: BadRequest, Upstream: req.Upstream, Message: fmt.Sprintf("there is no upstream %q", req.Upstream)}
@@ -44,7 +50,19 @@ func (c *Client) Do(ctx context.Context, req *HTTP, o CallOptions) (*Response, e
 	if err != nil {
 		return nil, err
 	}
-	return c.exchange(ctx, u, &sending{req: req, options: o, credentials: credentials, start: start})
+	e := &sending{req: req, options: o, credentials: credentials, header: http.Header{}, start: start}
+	for _, h := range c.header(req) {
+		e.header.Add(h.Name, h.Value)
+	}
+	if e.header.Get("Accept-Encoding") == "" {
+		e.header.Set("Accept-Encoding", "gzip")
+	}
+	for _, d := range credentials {
+		if d.place == inHeader {
+			e.header.Set(d.name, d.value)
+		}
+	}
+	return c.exchange(ctx, u, e)
 }
 
 // exchange sends a request once and reads the answer.
@@ -52,7 +70,7 @@ func (c *Client) exchange(ctx context.Context, u *upstream, e *sending) (*Respon
 	began := time.Now()
 	out, err := c.roundTrip(ctx, u, e)
 	if err == nil {
-		err = refuseRedirect(u, out)
+		err = e.refuseRedirect(u)
 	}
 	if c.log.Enabled(ctx, slog.LevelDebug) {
 		path, _, _ := strings.Cut(e.req.URL, "?")
@@ -74,17 +92,9 @@ func (c *Client) roundTrip(ctx context.Context, u *upstream, e *sending) (*Respo
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { e.sent.Store(true) },
 	})
-	r := u.client.R().SetContext(ctx)
-	for _, h := range c.header(e.req) {
-		r.Header.Add(h.Name, h.Value)
-	}
-	if r.Header.Get("Accept-Encoding") == "" {
-		r.Header.Set("Accept-Encoding", "gzip")
-	}
-	if e.req.Body != nil {
-		r.SetBody(bytes.NewReader(e.req.Body))
-	}
-	got, err := r.Execute(e.req.Method, e.req.URL)
+	// Left without a body, resty sends POST, PUT and PATCH in chunks, whose end
+	// some servers wait for; an empty reader gives Content-Length: 0.
+	got, err := u.client.R().SetContext(ctx).SetBody(bytes.NewReader(e.req.Body)).Execute(e.req.Method, e.req.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -94,12 +104,12 @@ func (c *Client) roundTrip(ctx context.Context, u *upstream, e *sending) (*Respo
 
 // refuseRedirect refuses an answer that sends the client elsewhere. Its body is
 // not passed on: it speaks of another place.
-func refuseRedirect(u *upstream, r *Response) error {
-	if !isRedirect(r.Status) {
+func (e *sending) refuseRedirect(u *upstream) error {
+	if !isRedirect(e.status) {
 		return nil
 	}
 	return &Error{Kind: RedirectRefused, Upstream: u.Name, Message: fmt.Sprintf(
-		"the upstream %q answered %d, a redirect to %s, which is not followed", u.Name, r.Status, target(u, r.Header.Get("Location")))}
+		"the upstream %q answered %d, a redirect to %s, which is not followed", u.Name, e.status, target(u, e.location))}
 }
 
 // isRedirect says whether a status sends the client elsewhere (RFC 9110 §15.4).
@@ -131,7 +141,7 @@ func target(u *upstream, location string) string {
 
 // check says why a request may not go to this upstream. Requests come from bind,
 // which keeps to all of this; credentials are worth a second look.
-func (u *upstream) check(req *HTTP) error {
+func (u *upstream) check(req *bind.HTTP) error {
 	to, err := url.Parse(req.URL)
 	switch {
 	case err != nil:

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -39,7 +40,7 @@ type Response struct {
 
 var (
 	errTooLarge = errors.New("the body is too large")
-	errEncoding = errors.New("content encoding")
+	errAnswer   = errors.New("the answer cannot be read")
 )
 
 // response reads an answer whole.
@@ -69,11 +70,13 @@ func contentType(value string) (mediaType, charset string) {
 // with it.
 func readBody(r *http.Response, maxBytes int64) ([]byte, error) {
 	defer r.Body.Close()
+	if r.StatusCode == http.StatusSwitchingProtocols {
+		return nil, fmt.Errorf("%w: it switches to another protocol", errAnswer)
+	}
 	var body io.Reader = r.Body
-	var size int64
 	switch coding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); coding {
 	case "", "identity":
-		if size = max(r.ContentLength, 0); size > maxBytes && r.Request.Method != http.MethodHead {
+		if r.ContentLength > maxBytes && r.Request.Method != http.MethodHead {
 			return nil, errTooLarge
 		}
 	case "gzip", "x-gzip":
@@ -89,23 +92,32 @@ func readBody(r *http.Response, maxBytes int64) ([]byte, error) {
 		r.Header.Del("Content-Encoding")
 		r.Header.Del("Content-Length")
 	default:
-		return nil, fmt.Errorf("%w: %.40q was not asked for", errEncoding, coding)
+		return nil, fmt.Errorf("%w: its content encoding %.40q was not asked for", errAnswer, coding)
 	}
-	// The length that the upstream states is a hint, not a size to trust.
-	buf := bytes.NewBuffer(make([]byte, 0, min(size, 1<<20)+bytes.MinRead))
+	// The length that an upstream states is not trusted as a size to set aside.
+	buf := buffers.Get().(*bytes.Buffer)
+	defer func() {
+		if buf.Cap() <= 1<<20 {
+			buf.Reset()
+			buffers.Put(buf)
+		}
+	}()
 	if _, err := buf.ReadFrom(io.LimitReader(body, maxBytes+1)); err != nil {
 		return nil, broken(err)
 	}
 	if int64(buf.Len()) > maxBytes {
 		return nil, errTooLarge
 	}
-	return buf.Bytes(), nil
+	return bytes.Clone(buf.Bytes()), nil
 }
+
+// buffers are used again, because a body of unknown length is dear to grow.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // broken tells a fault of the gzip format from one of the connection.
 func broken(err error) error {
 	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || strings.HasPrefix(err.Error(), "flate:") {
-		return fmt.Errorf("%w: broken gzip", errEncoding)
+		return fmt.Errorf("%w: its gzip encoding is broken", errAnswer)
 	}
 	return err
 }

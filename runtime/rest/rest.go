@@ -153,8 +153,8 @@ func (c *Client) ready(up Upstream) (*upstream, error) {
 	if up.MaxBytes < 0 {
 		fault("maxBytes must not be negative")
 	}
-	credentials, err := up.placed()
-	if err != nil {
+	credentials, wrong := up.placed()
+	for _, err := range wrong {
 		fault("%v", err)
 	}
 	if len(faults) > 0 {

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"encoding/base64"
 	"maps"
 	"slices"
@@ -69,7 +70,7 @@ func (m *mask) add(value string) {
 		}
 	}
 	for i, f := range next.forms {
-		slices.SortFunc(f, func(a, b string) int { return len(b) - len(a) })
+		slices.SortFunc(f, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 		next.forms[i] = slices.Compact(f)
 	}
 	m.set.Store(next)
@@ -107,10 +108,11 @@ func (m *mask) scrub(s string) string {
 	if set == nil {
 		return s
 	}
+	scan := scan{set: set}
 	var out strings.Builder
 	kept := 0
 	for i := 0; i < len(s); {
-		n := set.at(s, i)
+		n := scan.at(s[i:])
 		if n == 0 {
 			i++
 			continue
@@ -127,18 +129,40 @@ func (m *mask) scrub(s string) string {
 	return out.String()
 }
 
-// at gives the length of the text at s[i:] that is one of the forms, or 0.
-func (set *needles) at(s string, i int) int {
-	for _, form := range set.forms[s[i]] {
-		if n := match(s[i+1:], form[1:]); n >= 0 {
+// scan is one pass over a text.
+type scan struct {
+	set *needles
+	// failed holds what did not match behind an escape, so that a secret and a
+	// text of nothing but escapes, which can be read in many ways, cost no more
+	// than the product of their lengths.
+	failed map[attempt]bool
+}
+
+// attempt is a form, and how many bytes of the text and of it are left.
+type attempt struct {
+	form       string
+	text, left int
+}
+
+// at gives the length of the text at the start of s that is one of the forms,
+// or 0.
+func (c *scan) at(s string) int {
+	for _, form := range c.set.forms[s[0]] {
+		if len(s) > 1 && s[1] != form[1] && !introduces[s[1]] {
+			continue
+		}
+		if n := c.match(s[1:], form, form[1:]); n >= 0 {
 			return 1 + n
 		}
 	}
+	if !introduces[s[0]] {
+		return 0
+	}
 	longest := 0
-	escapes(s[i:], func(decoded string, width int) {
-		for _, form := range set.forms[decoded[0]] {
+	escapes(s, func(decoded string, width int) {
+		for _, form := range c.set.forms[decoded[0]] {
 			if rest, ok := strings.CutPrefix(form, decoded); ok {
-				if n := match(s[i+width:], rest); n >= 0 {
+				if n := c.match(s[width:], form, rest); n >= 0 {
 					longest = max(longest, width+n)
 				}
 			}
@@ -147,45 +171,72 @@ func (set *needles) at(s string, i int) int {
 	return longest
 }
 
-// match gives the length of the text at the start of s that means form, or -1.
-func match(s, form string) int {
-	i := 0
-	for ; form != ""; i, form = i+1, form[1:] {
+// match gives the length of the text at the start of s that means rest, the end
+// of form, or -1.
+func (c *scan) match(s, form, rest string) int {
+	for i := 0; ; i++ {
+		if rest == "" {
+			return i
+		}
 		if i == len(s) {
 			return -1
 		}
-		best := -1
-		escapes(s[i:], func(decoded string, width int) {
-			if rest, ok := strings.CutPrefix(form, decoded); ok && best < 0 {
-				if n := match(s[i+width:], rest); n >= 0 {
-					best = i + width + n
-				}
+		if !introduces[s[i]] {
+			if s[i] != rest[0] {
+				return -1
 			}
-		})
-		if best >= 0 {
-			return best
+			rest = rest[1:]
+			continue
 		}
-		if s[i] != form[0] {
+		found := -1
+		escapes(s[i:], func(decoded string, width int) {
+			after, ok := strings.CutPrefix(rest, decoded)
+			if !ok || found >= 0 {
+				return
+			}
+			key := attempt{form, len(s) - i - width, len(after)}
+			if c.failed[key] {
+				return
+			}
+			if n := c.match(s[i+width:], form, after); n >= 0 {
+				found = i + width + n
+				return
+			}
+			if c.failed == nil {
+				c.failed = map[attempt]bool{}
+			}
+			c.failed[key] = true
+		})
+		if found >= 0 {
+			return found
+		}
+		if s[i] != rest[0] {
 			return -1
 		}
+		rest = rest[1:]
 	}
-	return i
 }
 
-// html holds the named references of the characters that HTML must escape.
-var html = map[string]string{"amp": "&", "lt": "<", "gt": ">", "quot": `"`, "apos": "'"}
+// introduces holds the bytes at which escapes may be read.
+var introduces = [256]bool{'+': true, '%': true, '&': true, '\\': true}
+
+// references holds the named references of the characters that HTML must escape.
+var references = map[string]string{"amp": "&", "lt": "<", "gt": ">", "quot": `"`, "apos": "'"}
 
 // escapes calls yield for each way to read an escape sequence at the start of
-// s: what it means, never empty, and its width. Nothing is an escape by itself.
+// s, the widest first: what it means, never empty, and its width. Nothing is an escape by itself.
 func escapes(s string, yield func(decoded string, width int)) {
 	switch s[0] {
 	case '+':
 		yield(" ", 1)
 	case '%':
-		for _, width := range []int{3, 5} { // %41, and %2541 where it was encoded twice
+		for _, width := range [...]int{5, 3} { // %2541, which was encoded twice, and %41
 			if len(s) >= width && (width == 3 || s[1:3] == "25") {
 				if b, err := strconv.ParseUint(s[width-2:width], 16, 8); err == nil {
 					yield(string([]byte{byte(b)}), width)
+					if b == '+' {
+						yield(" ", width)
+					}
 				}
 			}
 		}
@@ -195,7 +246,7 @@ func escapes(s string, yield func(decoded string, width int)) {
 			return
 		}
 		name := s[1:end]
-		if text, ok := html[name]; ok {
+		if text, ok := references[name]; ok {
 			yield(text, end+1)
 		} else if name[0] == '#' {
 			base, digits := 10, name[1:]
@@ -208,11 +259,13 @@ func escapes(s string, yield func(decoded string, width int)) {
 		}
 	case '\\':
 		// A text that was escaped more than once has more than one backslash.
-		n := 0
+		n := 1
 		for n < len(s) && s[n] == '\\' {
 			n++
-			if n == 2 || n == 4 {
-				yield(`\`, n)
+		}
+		for _, width := range [...]int{4, 2} {
+			if width <= n {
+				yield(`\`, width)
 			}
 		}
 		if n == len(s) {
@@ -227,23 +280,24 @@ func escapes(s string, yield func(decoded string, width int)) {
 					yield(string([]byte{byte(b)}), n+3)
 				}
 			}
+		case 'U': // Go alone writes these
+			if len(s) >= n+9 {
+				if r, err := strconv.ParseUint(s[n+1:n+9], 16, 21); err == nil {
+					yield(string(rune(r)), n+9)
+				}
+			}
 		case 'u':
 			r, ok := unit(s[n:])
-			if !ok {
-				return
-			}
-			width := n + 6
-			if utf16.IsSurrogate(r) {
+			width := n + 5
+			if ok && utf16.IsSurrogate(r) {
 				low := strings.TrimLeft(s[width:], `\`)
-				l, ok := unit(low)
-				if !ok {
-					return
-				}
+				var l rune
+				l, ok = unit(low)
 				r, width = utf16.DecodeRune(r, l), len(s)-len(low)+5
-			} else {
-				width = n + 5
 			}
-			yield(string(r), width)
+			if ok {
+				yield(string(r), width)
+			}
 		}
 	}
 }
