@@ -31,9 +31,9 @@ func ParseBase(s string) (*url.URL, error) {
 	check(u.Fragment == "" && !strings.HasSuffix(s, "#"), "the URL of an API has no fragment")
 	check(strings.IndexFunc(u.RawQuery, func(r rune) bool { return r <= ' ' || r > '~' }) < 0, "the query must be percent-encoded")
 	path := []byte(u.EscapedPath())
-	for from, to := range badSegments(path, true) {
-		check(from != to, "the path has an empty segment")
-		check(from == to, "the path has a dot segment")
+	for s := range badSegments(path, true) {
+		check(s.from != s.to, "the path has an empty segment")
+		check(s.from == s.to, "the path has a dot segment")
 	}
 	if len(faults) > 0 {
 		return nil, errors.Join(faults...)

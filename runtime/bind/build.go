@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -67,7 +68,10 @@ func (b *builder) fault(t target, format string, args ...any) {
 	if t.name != "" {
 		place = fmt.Sprintf("%s %q", t.what, t.name)
 	}
-	b.faults = append(b.faults, &Error{Argument: argument(t.node), Reason: place + " " + fmt.Sprintf(format, args...)})
+	e := &Error{Argument: argument(t.node), Reason: place + " " + fmt.Sprintf(format, args...)}
+	if !slices.ContainsFunc(b.faults, func(f *Error) bool { return *f == *e }) {
+		b.faults = append(b.faults, e)
+	}
 }
 
 // argument names the argument that a node refers to, "" when there is no such
@@ -334,8 +338,8 @@ func (b *builder) appendPath(dst []byte) []byte {
 	start, faults := len(dst), len(b.faults)
 	dst = b.expand(dst, nil)
 	if faults == len(b.faults) {
-		for from, to := range badSegments(dst[start:], b.req.Path.slash) {
-			b.badSegment(from, to)
+		if bad := slices.Collect(badSegments(dst[start:], b.req.Path.slash)); bad != nil {
+			b.blame(bad)
 		}
 	}
 	return dst
@@ -358,16 +362,17 @@ func (b *builder) expand(dst []byte, wrote func(x variable, from, to int)) []byt
 	return dst
 }
 
-// badSegment notes a fault for each variable that had a part in a segment.
-func (b *builder) badSegment(from, to int) {
-	reason := `would make a dot segment ("." or ".."), which servers take away together with what stands before it`
-	if from == to {
-		reason = `would make an empty segment: no "/" can stand at its start or end, nor "//" in it`
-	}
-	b.expand(nil, func(x variable, start, end int) {
-		if start < to && from < end || from == to && start <= to && from <= end {
-			t, _, _ := b.variable("path variable", x)
-			b.fault(t, "%s", reason)
+// blame notes a fault for each variable that had a part in a bad segment.
+func (b *builder) blame(bad []segment) {
+	b.expand(nil, func(x variable, from, to int) {
+		t, _, _ := b.variable("path variable", x)
+		dots := func(s segment) bool { return s.from < s.to && s.from < to && from < s.to }
+		empty := func(s segment) bool { return s.from == s.to && s.from <= to && from <= s.to }
+		if slices.ContainsFunc(bad, dots) {
+			b.fault(t, `would make a dot segment ("." or ".."), which servers take away together with what stands before it`)
+		}
+		if slices.ContainsFunc(bad, empty) {
+			b.fault(t, `would make an empty segment: no "/" can stand at its start or end, nor "//" in it`)
 		}
 	})
 }

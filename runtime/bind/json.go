@@ -153,7 +153,7 @@ func unquote(quoted []byte) ([]byte, error) {
 }
 
 // escapes are the characters that stand after a backslash (RFC 8259 section 7).
-var escapes = map[byte]rune{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // unescape reads the escape at the start of s, a whole surrogate pair at a
 // time, and gives its character and its length.
@@ -161,8 +161,8 @@ func unescape(s []byte) (rune, int, error) {
 	if len(s) < 2 {
 		return 0, 0, errEscape
 	}
-	if r, ok := escapes[s[1]]; ok {
-		return r, 2, nil
+	if c := escapes[s[1]]; c != 0 {
+		return rune(c), 2, nil
 	}
 	r := unescapeUnit(s)
 	if r < 0 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -261,35 +262,38 @@ func (p *templateParser) checkSegments() {
 			path = append(path, example...)
 			offsets = append(offsets, p.offsets[i][:len(example)]...)
 		}
-		for start, end := range badSegments(path, p.t.slash) {
-			at := offsets[min(start, len(path)-1)]
+		for s := range badSegments(path, p.t.slash) {
+			at := offsets[min(s.from, len(path)-1)]
 			if told[at] {
 				continue
 			}
 			told[at] = true
-			if start == end {
+			if s.from == s.to {
 				p.fault(at, "a segment of the path is empty")
 			} else {
-				p.fault(at, "a segment of the path is %q, which servers take away with what stands before it", path[start:end])
+				p.fault(at, "a segment of the path is %q, which servers take away with what stands before it", path[s.from:s.to])
 			}
 		}
 	}
 }
 
-// badSegments gives start and end of each segment of a path that is empty or,
-// after decoding, a dot segment. With slash the path may end with "/".
-func badSegments(path []byte, slash bool) func(yield func(start, end int) bool) {
-	return func(yield func(start, end int) bool) {
-		for start := 1; start <= len(path); {
-			end := len(path)
-			if n := bytes.IndexByte(path[start:], '/'); n >= 0 {
-				end = start + n
+// segment is a part of a path between slashes.
+type segment struct{ from, to int }
+
+// badSegments gives the segments of a path that are empty or, after decoding,
+// dot segments. With slash the path may end with "/".
+func badSegments(path []byte, slash bool) iter.Seq[segment] {
+	return func(yield func(segment) bool) {
+		for from := 1; from <= len(path); {
+			to := len(path)
+			if n := bytes.IndexByte(path[from:], '/'); n >= 0 {
+				to = from + n
 			}
-			empty := start == end && !(slash && end == len(path))
-			if (empty || hasDotSegment(path[start:end])) && !yield(start, end) {
+			empty := from == to && !(slash && to == len(path))
+			if (empty || hasDotSegment(path[from:to])) && !yield(segment{from, to}) {
 				return
 			}
-			start = end + 1
+			from = to + 1
 		}
 	}
 }
@@ -305,15 +309,18 @@ func hasDotSegment(segment []byte) bool {
 		return false
 	}
 	var buf [128]byte
-	for s := range bytes.FieldsFuncSeq(appendDecoded(buf[:0], segment), isSeparator) {
-		if i := bytes.IndexAny(s, ";?#\x00"); i >= 0 {
-			s = s[:i]
+	for s := appendDecoded(buf[:0], segment); len(s) > 0; {
+		piece, rest := s, []byte(nil)
+		if i := bytes.IndexAny(s, `/\`); i >= 0 {
+			piece, rest = s[:i], s[i+1:]
 		}
-		if s = bytes.TrimSpace(s); string(s) == "." || string(s) == ".." {
+		if i := bytes.IndexAny(piece, ";?#\x00"); i >= 0 {
+			piece = piece[:i]
+		}
+		if piece = bytes.TrimSpace(piece); string(piece) == "." || string(piece) == ".." {
 			return true
 		}
+		s = rest
 	}
 	return false
 }
-
-func isSeparator(r rune) bool { return r == '/' || r == '\\' }
