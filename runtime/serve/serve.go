@@ -1,0 +1,184 @@
+// Package serve offers a surface to MCP clients, over stdio and over streamable
+// HTTP. It knows JSON-RPC, sessions and listeners; what is listed and what a call
+// does is the surface's.
+//
+// One generation of what is offered is one mcp.Server: tools are added to a
+// server one at a time, and a client must not see half a list.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/metacue/metacue/runtime/call"
+	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/surface"
+)
+
+// Options is what is offered, and to whom.
+type Options struct {
+	// Name, Title and Version say who the server is (MCP, Implementation).
+	Name, Title, Version string
+	// Surface is what clients see. Its catalog is within Caller.Bounds.
+	Surface surface.Surface
+	// Caller is who asks. Over HTTP each call gets the headers of its request
+	// besides, without those that carry a credential for this server.
+	Caller call.Caller
+	// Log gets what people should know; nil means nobody does. It must not
+	// write to the output of Stdio.
+	Log *slog.Logger
+}
+
+const (
+	// maxMessageBytes is the largest JSON-RPC message taken from a client.
+	maxMessageBytes = 4 << 20
+	// listTTL is how long a client may go on using a list without asking again.
+	listTTL = 5 * time.Minute
+	// grace is how long calls have to end once they have been cancelled.
+	grace = 3 * time.Second
+)
+
+// errStopping is why calls are cancelled when the server ends.
+var errStopping = errors.New("the server is stopping")
+
+// withheld are the headers of a request that no call gets: they speak to this
+// server, and MCP forbids passing a token on (MCP, Authorization, Token Passthrough).
+var withheld = []string{"Authorization", "Proxy-Authorization", "Cookie"}
+
+// newServer makes one generation. Calls end when stop does.
+func newServer(o Options, stop context.Context) *mcp.Server {
+	tools := o.Surface.Tools()
+	s := mcp.NewServer(&mcp.Implementation{Name: o.Name, Title: o.Title, Version: o.Version}, &mcp.ServerOptions{
+		Instructions: o.Surface.Instructions(),
+		Logger:       sdkLog(o.Log),
+		// One page: hosts ignore nextCursor.
+		PageSize: len(tools) + 1,
+		// Prompts and resources are declared though there are none: clients ask for
+		// their lists whatever is declared, and an empty list is the answer they take.
+		Capabilities: &mcp.ServerCapabilities{
+			Tools:     &mcp.ToolCapabilities{},
+			Prompts:   &mcp.PromptCapabilities{},
+			Resources: &mcp.ResourceCapabilities{},
+		},
+		// Private: what is listed depends on who asks.
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) {
+			c.TTLMs, c.CacheScope = int(listTTL.Milliseconds()), "private"
+		},
+	})
+	handler := o.handler(stop)
+	listed := map[string]bool{}
+	for _, t := range tools {
+		s.AddTool(t, handler)
+		listed[t.Name] = true
+	}
+	if len(tools) > 0 {
+		s.AddReceivingMiddleware(admit(listed, tools[0].Name))
+	}
+	return s
+}
+
+// calledKey is the context key of the name that the client called.
+type calledKey struct{}
+
+// admit brings calls of names that are not listed to the handler, which leaves to
+// the surface what they mean. The SDK has a handler for listed names only, and
+// only what comes from a handler gets the resultType that 2026-07-28 demands;
+// so the call goes on under the name of a listed tool.
+func admit(listed map[string]bool, any string) mcp.Middleware {
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if r, ok := req.(*mcp.CallToolRequest); ok && !listed[r.Params.Name] {
+				ctx = context.WithValue(ctx, calledKey{}, r.Params.Name)
+				p := *r.Params
+				p.Name = any
+				req = &mcp.CallToolRequest{Session: r.Session, Params: &p, Extra: r.Extra}
+			}
+			return next(ctx, method, req)
+		}
+	}
+}
+
+// handler runs every call of every tool.
+func (o Options) handler(stop context.Context) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (res *mcp.CallToolResult, err error) {
+		name, ok := ctx.Value(calledKey{}).(string)
+		if !ok {
+			name = req.Params.Name
+		}
+		defer func() {
+			if fault := recover(); fault != nil {
+				// What it says may hold a secret: it is for the operator alone.
+				o.log().Error("a call panicked", "tool", name, "fault", fmt.Sprint(fault), "stack", string(debug.Stack()))
+				res, err = &mcp.CallToolResult{
+					Content: []mcp.Content{&mcp.TextContent{Text: "internal error: the call was not completed; the server's log says why"}},
+					IsError: true,
+				}, nil
+			}
+		}()
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		defer context.AfterFunc(stop, func() { cancel(errStopping) })()
+		caller := o.Caller
+		if req.Extra != nil {
+			caller.Header = public(req.Extra.Header)
+		}
+		return o.Surface.Call(ctx, caller, name, req.Params.Arguments)
+	}
+}
+
+// public gives the headers of a request that a call may see.
+func public(h http.Header) http.Header {
+	h = h.Clone()
+	for _, name := range withheld {
+		h.Del(name)
+	}
+	return h
+}
+
+func (o Options) log() *slog.Logger {
+	if o.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return o.Log
+}
+
+// sdkLog is a log for the SDK, which tells of every session and request at the
+// level of what people should know: that is for those who debug.
+func sdkLog(log *slog.Logger) *slog.Logger {
+	if log == nil {
+		return nil
+	}
+	return slog.New(quiet{log.Handler()})
+}
+
+type quiet struct{ slog.Handler }
+
+func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {
+	if level < slog.LevelWarn && !q.Handler.Enabled(ctx, slog.LevelDebug) {
+		return false
+	}
+	return q.Handler.Enabled(ctx, level)
+}
+
+// Summary says in one line what is served: "meta, 9 domains, 92 tools, 4 listed
+// in 355 tokens". c is what callers can reach, listed and tokens are the length
+// of tools/list.
+func Summary(mode string, c *catalog.Catalog, listed, tokens int) string {
+	return fmt.Sprintf("%s, %s, %s, %d listed in %s", mode,
+		count(len(c.Domains), "domain"), count(len(c.Tools()), "tool"), listed, count(tokens, "token"))
+}
+
+// count is "1 tool", "2 tools".
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
