@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/metacue/metacue/runtime/bind"
 )
@@ -159,7 +160,7 @@ type placed struct {
 }
 
 // authorize reads the upstream's credentials for one call.
-func (c *Client) authorize(ctx context.Context, u *upstream, o CallOptions) ([]placed, error) {
+func (c *Client) authorize(ctx context.Context, u *upstream, o CallOptions, start time.Time) ([]placed, error) {
 	if len(u.credentials) == 0 {
 		return nil, nil
 	}
@@ -179,6 +180,9 @@ func (c *Client) authorize(ctx context.Context, u *upstream, o CallOptions) ([]p
 		}
 		c.mask.add(value)
 		all = append(all, placed{d.place, d.name, d.prefix + value})
+	}
+	if ctx.Err() != nil {
+		return nil, u.ended(ctx, start, fmt.Sprintf("the credentials for the upstream %q could not be had", u.Name))
 	}
 	if len(faults) > 0 {
 		return nil, &Error{Kind: SecretUnreadable, Upstream: u.Name, Message: c.Scrub(fmt.Sprintf(

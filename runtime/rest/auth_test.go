@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/metacue/metacue/runtime/bind"
 )
@@ -311,7 +312,7 @@ func TestPlaintextAuth(t *testing.T) {
 	} {
 		u := Upstream{Name: "api", URL: mustURL(t, tt.url), Auth: &Auth{Bearer: &Secret{Env: "TOKEN"}}, AllowPlaintextAuth: tt.allow}
 		c := newClient(t, Options{}, u)
-		_, err := c.authorize(t.Context(), c.upstreams["api"], CallOptions{})
+		_, err := c.authorize(t.Context(), c.upstreams["api"], CallOptions{}, time.Now())
 		if (err != nil) != tt.want {
 			t.Errorf("%s: got %v", tt.url, err)
 		}
@@ -324,7 +325,7 @@ func TestPlaintextAuth(t *testing.T) {
 	}
 	u := Upstream{Name: "api", URL: mustURL(t, "http://api.example/base")}
 	c := newClient(t, Options{}, u)
-	if _, err := c.authorize(t.Context(), c.upstreams["api"], CallOptions{}); err != nil {
+	if _, err := c.authorize(t.Context(), c.upstreams["api"], CallOptions{}, time.Now()); err != nil {
 		t.Errorf("without credentials: %v", err)
 	}
 }

@@ -62,8 +62,7 @@ func (e *Error) Unwrap() error { return e.cause }
 // errTimeout is the cause of a context that the upstream's own limit has ended.
 var errTimeout = errors.New("time-out of the upstream")
 
-// failure turns an error of the transport into one that may be shown. where
-// says how far the exchange had come.
+// failure turns an error of the transport into one that may be shown.
 func (c *Client) failure(ctx context.Context, u *upstream, e *sending, err error) *Error {
 	out := &Error{Upstream: u.Name, Sent: e.sent.Load(), Status: e.status}
 	say := func(k Kind, format string, args ...any) *Error {
@@ -71,24 +70,16 @@ func (c *Client) failure(ctx context.Context, u *upstream, e *sending, err error
 		return out
 	}
 	if own := (*Error)(nil); errors.As(err, &own) {
-		out.Kind, out.Message = own.Kind, c.Scrub(own.Message)
-		return out
+		return say(own.Kind, "%s", own.Message)
 	}
 	if ctx.Err() != nil {
-		if errors.Is(ctx.Err(), context.Canceled) {
-			out.cause = context.Canceled
-			return say(Cancelled, "the call was cancelled before the upstream %q had answered", u.Name)
-		}
-		out.cause = context.DeadlineExceeded
-		limit := u.Timeout
-		if context.Cause(ctx) != errTimeout {
-			deadline, _ := ctx.Deadline()
-			limit = deadline.Sub(e.start).Round(time.Millisecond)
-		}
+		what := "did not answer"
 		if e.status != 0 {
-			return say(TimedOut, "the upstream %q did not finish its answer within %s", u.Name, limit)
+			what = "did not finish its answer"
 		}
-		return say(TimedOut, "the upstream %q did not answer within %s", u.Name, limit)
+		over := u.ended(ctx, e.start, fmt.Sprintf("the upstream %q %s", u.Name, what))
+		over.Sent, over.Status = out.Sent, out.Status
+		return over
 	}
 	switch text := err.Error(); {
 	case errors.Is(err, errTooLarge):
@@ -106,6 +97,23 @@ func (c *Client) failure(ctx context.Context, u *upstream, e *sending, err error
 	default:
 		return say(ConnectionFailed, "cannot connect to the upstream %q at %s: %s", u.Name, u.URL.Host, detail(err))
 	}
+}
+
+// ended is the error of a call whose context has ended: what was not done in
+// time, said as in "the upstream did not answer".
+func (u *upstream) ended(ctx context.Context, start time.Time, what string) *Error {
+	out := &Error{Kind: Cancelled, Upstream: u.Name, cause: context.Canceled,
+		Message: fmt.Sprintf("the call was cancelled before the upstream %q had answered", u.Name)}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return out
+	}
+	limit := u.Timeout
+	if context.Cause(ctx) != errTimeout {
+		deadline, _ := ctx.Deadline()
+		limit = deadline.Sub(start).Round(time.Millisecond)
+	}
+	out.Kind, out.cause, out.Message = TimedOut, context.DeadlineExceeded, fmt.Sprintf("%s within %s", what, limit)
+	return out
 }
 
 // notHTTP says whether an error of net/http, which has no types for these, is

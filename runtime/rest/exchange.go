@@ -27,9 +27,37 @@ type sending struct {
 	status int
 	// location is where a redirect points.
 	location string
-	// sent says that the request has been given to a connection.
-	sent atomic.Bool
+	// sent says that a request of the call has been given to a connection.
+	sent *atomic.Bool
 }
+
+// sending makes a request ready for one exchange, as part of the call that began
+// at start.
+func (c *Client) sending(req *bind.HTTP, o CallOptions, credentials []placed, start time.Time) *sending {
+	e := &sending{req: req, options: o, credentials: credentials, header: http.Header{}, start: start, sent: new(atomic.Bool)}
+	for _, h := range c.header(req) {
+		e.header.Add(h.Name, h.Value)
+	}
+	if e.header.Get("Accept-Encoding") == "" {
+		e.header.Set("Accept-Encoding", "gzip")
+	}
+	for _, d := range credentials {
+		if d.place == inHeader {
+			e.header.Set(d.name, d.value)
+		}
+	}
+	return e
+}
+
+// again is the same request for one more exchange.
+func (e *sending) again() *sending {
+	next := *e
+	next.status, next.location = 0, ""
+	return &next
+}
+
+// exchange gives the answer to a request. Every error is an *Error.
+type exchange func(context.Context, *sending) (*Response, error)
 
 // Do makes one exchange. An answer of any status is a Response, save a redirect,
 // which is refused. Every error is an *Error; the ones of BadRequest,
@@ -46,44 +74,31 @@ func (c *Client) Do(ctx context.Context, req *bind.HTTP, o CallOptions) (*Respon
 	start := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, u.Timeout, errTimeout)
 	defer cancel()
-	credentials, err := c.authorize(ctx, u, o)
+	credentials, err := c.authorize(ctx, u, o, start)
 	if err != nil {
 		return nil, err
 	}
-	e := &sending{req: req, options: o, credentials: credentials, header: http.Header{}, start: start}
-	for _, h := range c.header(req) {
-		e.header.Add(h.Name, h.Value)
-	}
-	if e.header.Get("Accept-Encoding") == "" {
-		e.header.Set("Accept-Encoding", "gzip")
-	}
-	for _, d := range credentials {
-		if d.place == inHeader {
-			e.header.Set(d.name, d.value)
-		}
-	}
-	return c.exchange(ctx, u, e)
+	return u.do(ctx, c.sending(req, o, credentials, start))
 }
 
-// exchange sends a request once and reads the answer.
-func (c *Client) exchange(ctx context.Context, u *upstream, e *sending) (*Response, error) {
-	began := time.Now()
-	out, err := c.roundTrip(ctx, u, e)
-	if err == nil {
-		err = e.refuseRedirect(u)
-	}
-	if c.log.Enabled(ctx, slog.LevelDebug) {
-		path, _, _ := strings.Cut(e.req.URL, "?")
-		attrs := []any{"upstream", u.Name, "method", e.req.Method, "url", c.Scrub(path), "status", e.status, "took", time.Since(began)}
-		if err != nil {
-			attrs = append(attrs, "error", c.failure(ctx, u, e, err).Message)
+// once sends a request once and reads the answer.
+func (c *Client) once(u *upstream) exchange {
+	return func(ctx context.Context, e *sending) (*Response, error) {
+		began := time.Now()
+		out, err := c.roundTrip(ctx, u, e)
+		if err == nil {
+			err = e.refuseRedirect(u)
 		}
-		c.log.DebugContext(ctx, "exchange", attrs...)
+		if err != nil {
+			out, err = nil, c.failure(ctx, u, e, err)
+		}
+		if c.log.Enabled(ctx, slog.LevelDebug) {
+			path, _, _ := strings.Cut(e.req.URL, "?")
+			c.log.DebugContext(ctx, "exchange", "upstream", u.Name, "method", e.req.Method, "url", c.Scrub(path),
+				"status", e.status, "took", time.Since(began), "error", err)
+		}
+		return out, err
 	}
-	if err != nil {
-		return nil, c.failure(ctx, u, e, err)
-	}
-	return out, nil
 }
 
 // roundTrip gives the answer, or the transport's own error.
@@ -108,7 +123,7 @@ func (e *sending) refuseRedirect(u *upstream) error {
 	if !isRedirect(e.status) {
 		return nil
 	}
-	return &Error{Kind: RedirectRefused, Upstream: u.Name, Message: fmt.Sprintf(
+	return &Error{Kind: RedirectRefused, Message: fmt.Sprintf(
 		"the upstream %q answered %d, a redirect to %s, which is not followed", u.Name, e.status, target(u, e.location))}
 }
 

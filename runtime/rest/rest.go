@@ -88,7 +88,13 @@ type upstream struct {
 	credentials []credential
 	client      *resty.Client
 	transport   *http.Transport
+	do          exchange
 }
+
+// layers are what may stand around the plain exchange, the innermost first.
+// Each has a file of its own, leaves alone what an upstream does not ask for,
+// and can be taken out here.
+var layers = []func(*Client, *upstream, exchange) exchange{}
 
 // New makes a Client. The error joins all faults of all upstreams.
 func New(ups []Upstream, o Options) (*Client, error) {
@@ -169,6 +175,10 @@ func (c *Client) ready(up Upstream) (*upstream, error) {
 	u := &upstream{Upstream: up, origin: origin(up.URL), credentials: credentials}
 	u.transport = u.newTransport()
 	u.client = c.newResty(sealing{u.transport})
+	u.do = c.once(u)
+	for _, layer := range layers {
+		u.do = layer(c, u, u.do)
+	}
 	return u, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -140,7 +141,7 @@ func TestScrub(t *testing.T) {
 	if got := c.Scrub(token); got != token {
 		t.Errorf("a secret that was never read is masked: %s", got)
 	}
-	if _, err := c.authorize(t.Context(), c.upstreams["api"], CallOptions{}); err != nil {
+	if _, err := c.authorize(t.Context(), c.upstreams["api"], CallOptions{}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	basic := base64.StdEncoding.EncodeToString([]byte("me:" + token))
