@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/metacue/metacue/runtime/bind"
+	"github.com/metacue/metacue/runtime/call"
+	"github.com/metacue/metacue/runtime/exec"
+)
+
+func newCall() *cobra.Command {
+	var s settings
+	var dir, args, format string
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "call TOOL [NAME=VALUE …]",
+		Short: "Call one tool, or show the request that it would make",
+		Long: `call makes one call of a tool, the same way as an MCP client would, and prints
+the result. With --dry-run it prints the exact request instead, secrets masked,
+and sends nothing.
+
+A VALUE is taken as text, and as JSON where the tool's schema asks for another
+type: top=5, isDraft=true, labels='["a","b"]'. NAME=VALUE may be repeated to
+give a list. --json gives all arguments as one JSON object; - reads it from
+standard input.`,
+		Example: `  metacue call list_pull_requests project=Contoso repositoryId=web
+  metacue call create_branch --json '{"project":"Contoso"}' --dry-run
+  metacue call get_pull_request project=Contoso repositoryId=web pullRequestId=101 --dry-run --format json`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, words []string) error {
+			show, ok := requestFormats[format]
+			if !ok {
+				return fmt.Errorf("--format: unknown format %q: one of curl, json", format)
+			}
+			arguments, err := callArguments(cmd.InOrStdin(), args, words[1:])
+			if err != nil {
+				return err
+			}
+			src, err := choose(dir, sends(!dryRun))
+			if err != nil {
+				return err
+			}
+			if src.note != "" {
+				fmt.Fprintln(cmd.ErrOrStderr(), "metacue:", src.note)
+			}
+			program, findings := s.compile(src, slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil)))
+			if program == nil {
+				return findings.Err()
+			}
+			caller := call.Caller{Bounds: s.bounds()}
+			if dryRun {
+				request, result := program.Plan(cmd.Context(), caller, words[0], arguments)
+				if request == nil {
+					return refused(cmd.ErrOrStderr(), result)
+				}
+				return show(cmd.OutOrStdout(), request)
+			}
+			result := program.Call(cmd.Context(), caller, words[0], arguments)
+			if result.IsError {
+				return refused(cmd.ErrOrStderr(), result)
+			}
+			return printResult(cmd.OutOrStdout(), result)
+		},
+	}
+	s.serveFlags(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&dir, "config", "c", "", "use the configuration in `DIR`")
+	f.StringVar(&args, "json", "", "the arguments as a JSON `OBJECT`")
+	f.BoolVar(&dryRun, "dry-run", false, "print the request and send nothing")
+	f.StringVar(&format, "format", "curl", "print the request of a dry run as `FORMAT`: curl, json")
+	return cmd
+}
+
+// requestFormats holds the ways to print a request.
+var requestFormats = map[string]func(io.Writer, *bind.HTTP) error{
+	"curl": func(w io.Writer, r *bind.HTTP) error {
+		_, err := fmt.Fprintln(w, r.Curl())
+		return err
+	},
+	"json": func(w io.Writer, r *bind.HTTP) error {
+		b, err := r.JSON()
+		if err != nil {
+			return err
+		}
+		var out bytes.Buffer
+		if err := json.Indent(&out, b, "", "  "); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(w, out.String())
+		return err
+	},
+}
+
+// callArguments makes the arguments of the words NAME=VALUE, or takes them as
+// they are.
+func callArguments(stdin io.Reader, object string, words []string) (json.RawMessage, error) {
+	switch {
+	case object != "" && len(words) > 0:
+		return nil, fmt.Errorf("give the arguments by --json or as NAME=VALUE, not both")
+	case object == "-":
+		return io.ReadAll(stdin)
+	case object != "":
+		return json.RawMessage(object), nil
+	}
+	values := map[string][]string{}
+	for _, w := range words {
+		name, value, ok := strings.Cut(w, "=")
+		if !ok || name == "" {
+			return nil, fmt.Errorf("%q is no NAME=VALUE", w)
+		}
+		values[name] = append(values[name], value)
+	}
+	out := map[string]any{}
+	for name, v := range values {
+		if len(v) == 1 {
+			out[name] = v[0]
+		} else {
+			out[name] = v
+		}
+	}
+	return json.Marshal(out)
+}
+
+// refused prints a failed result for a person: what is wrong, and the schema
+// after it.
+func refused(w io.Writer, r call.Result) error {
+	if err := printResult(w, r); err != nil {
+		return err
+	}
+	return errReported
+}
+
+// printResult prints a result: text as it is, binary content as its bytes.
+func printResult(w io.Writer, r call.Result) error {
+	for _, c := range r.Content {
+		var err error
+		if c.Data != nil {
+			_, err = w.Write(c.Data)
+		} else {
+			_, err = fmt.Fprintln(w, c.Text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var _ call.Func = (*exec.Program)(nil).Call

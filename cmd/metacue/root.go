@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/diag"
+)
+
+// run runs the command that the arguments name and gives the exit status.
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := newRoot()
+	if err := root.ExecuteContext(ctx); err != nil {
+		report(root.ErrOrStderr(), err)
+		return 1
+	}
+	return 0
+}
+
+// errReported ends a command whose output has said what is wrong already.
+var errReported = errors.New("reported")
+
+// report is the one place where errors are printed.
+func report(w io.Writer, err error) {
+	var findings diag.List
+	switch {
+	case errors.Is(err, errReported):
+	case errors.As(err, &findings):
+		_ = findings.Write(w, "text") // there is nowhere else to tell it
+	default:
+		fmt.Fprintln(w, "metacue:", err)
+	}
+}
+
+// newRoot makes the command tree. Nothing in it is shared between calls.
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "metacue",
+		Short: "Puts a REST API in front of an AI agent, from one CUE configuration",
+		Long: `metacue puts a REST API in front of an AI agent, without code: domains, tools,
+arguments and HTTP requests are described in CUE, checked by metacue vet, and
+offered by metacue serve as an MCP server, which makes the REST calls itself.
+
+Without a configuration named, the built-in one is used: Azure DevOps.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newVet(), newServe(), newCall(), newTrust(), newVersion(), newDemo())
+	return root
+}
+
+// settings are the flags of commands that read a configuration.
+type settings struct {
+	tags      map[string]string
+	upstreams map[string]string
+	readOnly  bool
+	domains   []string
+	keepGoing bool
+}
+
+// configFlags adds the flags that say what a configuration is loaded with.
+func (s *settings) configFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringToStringVarP(&s.tags, "tag", "t", nil, "set the configuration's `NAME=VALUE` setting, which METACUE_NAME sets too")
+}
+
+// serveFlags adds the flags that say what is offered of a configuration.
+func (s *settings) serveFlags(cmd *cobra.Command) {
+	s.configFlags(cmd)
+	f := cmd.Flags()
+	f.StringToStringVar(&s.upstreams, "upstream", nil, "send the requests of upstream `NAME=URL` there: a mock, a staging system, an on-premises server")
+	f.BoolVar(&s.readOnly, "read-only", false, "offer only tools that change nothing")
+	f.StringSliceVar(&s.domains, "domains", nil, "offer only these `domains`, separated by commas")
+	f.BoolVar(&s.keepGoing, "keep-going", false, "leave out tools that have findings, and say which, instead of refusing all")
+}
+
+// bounds gives what may be reached.
+func (s *settings) bounds() catalog.Bounds {
+	return catalog.Bounds{ReadOnly: s.readOnly, Domains: s.domains}
+}
+
+// oneDir takes at most one argument, a directory.
+func oneDir(args []string) string { return strings.Join(args, "") }
