@@ -105,6 +105,8 @@ func ParseTemplate(s string) (*Template, error) {
 	p.parse()
 	if len(p.faults) == 0 {
 		p.checkStart()
+	}
+	if len(p.faults) == 0 {
 		p.checkSegments()
 	}
 	if len(p.faults) > 0 {
@@ -264,7 +266,8 @@ func (p *templateParser) checkSegments() {
 		}
 		for s := range badSegments(path, p.t.slash) {
 			at := offsets[min(s.from, len(path)-1)]
-			if told[at] {
+			// What is empty without {/x} is empty with it, too.
+			if told[at] || !with && s.from == s.to {
 				continue
 			}
 			told[at] = true
