@@ -47,6 +47,9 @@ type Upstream struct {
 	// AllowPlaintextAuth lets credentials travel over plain http to hosts other
 	// than loopback.
 	AllowPlaintextAuth bool
+	// AllowPrivate lets connections go to private, loopback and similar addresses
+	// for other hosts than those that the configuration names.
+	AllowPrivate bool
 }
 
 // Options are what all upstreams share. Every field may be left out.
@@ -185,12 +188,13 @@ func (c *Client) ready(up Upstream) (*upstream, error) {
 // newTransport makes the connections of one upstream. Its deadlines are those
 // of the call's context; the ones here only end what a call has left behind.
 func (u *upstream) newTransport() *http.Transport {
-	dialer := &net.Dialer{Timeout: u.Timeout, KeepAlive: 30 * time.Second}
+	g := &guard{upstream: u.Name, hosts: map[string]bool{strings.ToLower(u.URL.Hostname()): true},
+		allowPrivate: u.AllowPrivate, timeout: u.Timeout}
 	return &http.Transport{
 		// No proxy is taken from the environment: requests leave by the way
 		// that the configuration shows.
 		Proxy:                  nil,
-		DialContext:            dialer.DialContext,
+		DialContext:            g.dial,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    u.Timeout,
 		ForceAttemptHTTP2:      true,
