@@ -1,0 +1,238 @@
+package config_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"cuelang.org/go/cue/cuecontext"
+	cueload "cuelang.org/go/cue/load"
+
+	config "github.com/metacue/metacue/cue"
+	"github.com/metacue/metacue/internal/sample"
+	"github.com/metacue/metacue/runtime/call"
+	"github.com/metacue/metacue/runtime/compile"
+	"github.com/metacue/metacue/runtime/exec"
+	"github.com/metacue/metacue/runtime/load"
+	"github.com/metacue/metacue/runtime/rest"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// program compiles the built-in configuration against an organization.
+func program(t *testing.T, url string, tags map[string]string) *exec.Program {
+	t.Helper()
+	cfg, findings := load.FS(config.Files, "built-in", load.Options{Tags: tags})
+	if len(findings) > 0 {
+		t.Fatalf("findings:\n%v", findings)
+	}
+	p, findings := compile.Compile(cfg, compile.Options{
+		Upstreams: map[string]string{"devops": url},
+		Rest:      rest.Options{Getenv: func(string) (string, bool) { return "the-token-of-a-test", true }},
+	})
+	if len(findings) > 0 {
+		t.Fatalf("findings:\n%v", findings)
+	}
+	return p
+}
+
+// calls are made one after the other against one organization. Each tool is
+// called with as little as it takes and with all it takes. A name that begins
+// with ! must be refused.
+var calls = []struct{ tool, args string }{
+	{"list_projects", `{}`},
+	{"list_projects", `{"stateFilter":"all","projectNameFilter":"FABR","top":1,"skip":1,"continuationToken":0}`},
+	{"core_list_projects", `{"top":1}`},
+
+	{"list_repositories", `{"project":"Contoso"}`},
+	{"list_repositories", `{"project":"Contoso","repoNameFilter":"E","top":1,"skip":0}`},
+	{"create_repository", `{"project":"Contoso","name":"docs & more"}`},
+	{"!create_repository", `{"project":"Contoso","name":"docs & more"}`},
+	{"list_branches", `{"project":"Contoso","repositoryId":"web"}`},
+	{"list_branches", `{"project":"Contoso","repositoryId":"web","filterContains":"feature/","top":1}`},
+	{"create_branch", `{"project":"Contoso","repositoryId":"web","branchName":"topic/ü","sourceCommitId":"$commit"}`},
+	{"!create_branch", `{"project":"Contoso","repositoryId":"web","branchName":"refs/heads/topic/ü","sourceCommitId":"$commit"}`},
+
+	{"create_pull_request", `{"project":"Contoso","repositoryId":"web","sourceRefName":"refs/heads/feature/auth","targetRefName":"refs/heads/main","title":"T<1> & \"é\""}`},
+	{"create_pull_request", `{"project":"Contoso","repositoryId":"web","sourceRefName":"refs/heads/release/1.0","targetRefName":"refs/heads/main","title":"Release","description":"All\nof it","isDraft":true,"workItems":"11 12","labels":["x a","y,b"]}`},
+	{"!create_pull_request", `{"project":"Contoso","repositoryId":"web","sourceRefName":"refs/heads/main","targetRefName":"refs/heads/main","title":"T"}`},
+	{"!create_pull_request", `{"repositoryId":"web","sourceRefName":"refs/heads/a","targetRefName":"refs/heads/main","title":"T"}`},
+	{"get_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":101}`},
+	{"get_pull_request", `{"repositoryId":"$repository","pullRequestId":104,"includeWorkItemRefs":true}`},
+	{"list_pull_requests", `{"project":"Contoso"}`},
+	{"list_pull_requests", `{"project":"Contoso","repositoryId":"web","status":"All","sourceRefName":"refs/heads/feature/search","targetRefName":"refs/heads/main","creatorId":"$me","reviewerId":"$reviewer","top":5,"skip":0}`},
+	{"!list_pull_requests", `{}`},
+	{"update_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":104,"title":"Release 1.0"}`},
+	{"update_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":104,"title":"R","description":"","isDraft":false,"targetRefName":"refs/heads/feature/search","status":"Abandoned"}`},
+	{"!update_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":104}`},
+	{"create_pull_request_comment", `{"project":"Contoso","repositoryId":"web","pullRequestId":101,"content":"Hello"}`},
+	{"create_pull_request_comment", `{"project":"Contoso","repositoryId":"web","pullRequestId":101,"content":"Here","filePath":"src/a.go","status":"WontFix","rightFileStartLine":3,"rightFileStartOffset":1,"rightFileEndLine":4,"rightFileEndOffset":9}`},
+	{"!create_pull_request_comment", `{"project":"Contoso","repositoryId":"web","pullRequestId":101,"content":"Here","rightFileStartLine":3}`},
+	{"reply_to_pull_request_comment", `{"project":"Contoso","repositoryId":"web","pullRequestId":101,"threadId":1,"content":"It becomes ss."}`},
+
+	{"run_work_item_query", `{"wiql":"SELECT [System.Id] FROM WorkItems"}`},
+	{"run_work_item_query", `{"project":"Contoso","team":"Contoso Team","wiql":"SELECT [System.Id] FROM WorkItems WHERE [System.TeamProject] = @project","timePrecision":true,"top":2}`},
+	{"!run_work_item_query", `{"team":"Contoso Team","wiql":"SELECT [System.Id] FROM WorkItems"}`},
+	{"!run_work_item_query", `{"project":"Contoso","wiql":"SELECT everything"}`},
+	{"get_work_item", `{"id":14}`},
+	{"get_work_item", `{"project":"Contoso","id":12,"expand":"relations"}`},
+	{"get_work_item", `{"project":"Contoso","id":14,"fields":["System.Title","System.State"],"asOf":"2030-01-02T03:04:05Z","expand":"all"}`},
+	{"!get_work_item", `{"id":999}`},
+	{"get_work_items", `{"ids":[14,15]}`},
+	{"get_work_items", `{"project":"Contoso","ids":[14],"fields":["System.Id","Custom.TicketNumber"]}`},
+	{"update_work_item", `{"id":14,"updates":[{"op":"test","path":"/rev","value":1},{"op":"add","path":"/fields/System.State","value":"Resolved"},{"op":"replace","path":"/fields/Custom.TicketNumber","value":9007199254740995},{"op":"remove","path":"/fields/System.AssignedTo"}]}`},
+	{"!update_work_item", `{"id":14,"updates":[{"op":"test","path":"/rev","value":1},{"op":"add","path":"/fields/System.State","value":"Closed"}]}`},
+	{"!update_work_item", `{"id":14,"updates":[{"op":"add","path":"/fields/System.State"}]}`},
+}
+
+// TestCalls calls every tool of the built-in configuration against the sample
+// organization, and compares requests and results with testdata/calls.txt.
+func TestCalls(t *testing.T) {
+	org := sample.New(sample.Options{PAT: "the-token-of-a-test"})
+	url, stop, err := org.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	p := program(t, url, nil)
+	known := strings.NewReplacer(
+		"$commit", ask(t, p, "list_branches", `{"project":"Contoso","repositoryId":"web","filterContains":"main"}`, "branches", "0", "commitId"),
+		"$repository", ask(t, p, "list_repositories", `{"project":"Contoso","repoNameFilter":"web"}`, "repositories", "0", "id"),
+		"$me", ask(t, p, "get_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":101}`, "createdBy", "id"),
+		"$reviewer", ask(t, p, "get_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":101}`, "reviewers", "0", "id"),
+	)
+
+	called := map[string]bool{}
+	var got strings.Builder
+	for _, c := range calls {
+		name, refused := strings.CutPrefix(c.tool, "!")
+		seen := len(org.Log())
+		r := p.Call(t.Context(), call.Caller{}, name, []byte(known.Replace(c.args)))
+		if r.IsError != refused {
+			t.Errorf("%s %s: isError is %v: %v", name, c.args, r.IsError, r.Content)
+		}
+		if tool, ok := p.Catalog.Tool(name); ok {
+			called[tool.Name] = true
+		}
+		fmt.Fprintf(&got, "## %s %s\n", c.tool, c.args)
+		for _, e := range org.Log()[seen:] {
+			got.WriteString(e.String())
+		}
+		for _, b := range r.Content {
+			text, _, _ := strings.Cut(b.Text, `,"inputSchema":`)
+			fmt.Fprintf(&got, "%s\n", text)
+		}
+		got.WriteString("\n")
+	}
+	for _, tool := range p.Catalog.Tools() {
+		if !called[tool.Name] {
+			t.Errorf("no call of %s", tool.Name)
+		}
+	}
+	golden(t, "calls.txt", got.String())
+}
+
+// ask calls a tool for one text in its result.
+func ask(t *testing.T, p *exec.Program, tool, args string, path ...string) string {
+	t.Helper()
+	r := p.Call(t.Context(), call.Caller{}, tool, []byte(args))
+	var v any
+	if err := json.Unmarshal([]byte(r.Content[0].Text), &v); err != nil || r.IsError {
+		t.Fatalf("%s %s: %v", tool, args, r.Content)
+	}
+	for _, name := range path {
+		switch x := v.(type) {
+		case map[string]any:
+			v = x[name]
+		case []any:
+			v = x[0]
+		}
+	}
+	s, ok := v.(string)
+	if !ok {
+		t.Fatalf("%s %s has no text at %v: %v", tool, args, path, r.Content)
+	}
+	return s
+}
+
+// golden compares with a file of testdata, or rewrites it.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v; go test -update writes it", err)
+	}
+	w, g := strings.Split(string(want), "\n"), strings.Split(got, "\n")
+	for i := range max(len(w), len(g)) {
+		if i >= len(w) || i >= len(g) || w[i] != g[i] {
+			line := func(l []string) string {
+				if i < len(l) {
+					return l[i]
+				}
+				return "(the end)"
+			}
+			t.Fatalf("%s, line %d:\n got %s\nwant %s\ngo test -update rewrites it", file, i+1, line(g), line(w))
+		}
+	}
+}
+
+// A default project makes the argument optional where it was required, and is
+// sent where the caller names none.
+func TestDefaultProject(t *testing.T) {
+	org := sample.New(sample.Options{})
+	url, stop, err := org.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	p := program(t, url, map[string]string{"project": "Fabrikam", "organization": "contoso"})
+	if r := p.Call(t.Context(), call.Caller{}, "list_repositories", []byte(`{}`)); r.IsError || !strings.Contains(r.Content[0].Text, "scanner") {
+		t.Errorf("unexpected result: %+v", r)
+	}
+	if got := org.Log()[0].Path; got != "/contoso/Fabrikam/_apis/git/repositories" {
+		t.Errorf("sent to %s", got)
+	}
+}
+
+// Every configuration in the folders below is a package that CUE can read by
+// itself.
+func TestFolders(t *testing.T) {
+	dirs, err := filepath.Glob("*/*.cue")
+	if err != nil || len(dirs) == 0 {
+		t.Fatalf("no folders: %v", err)
+	}
+	seen := map[string]bool{}
+	for _, f := range dirs {
+		dir := filepath.Dir(f)
+		if seen[dir] || strings.HasPrefix(dir, "cue.mod") {
+			continue
+		}
+		seen[dir] = true
+		for _, inst := range cueload.Instances([]string{"./" + dir}, nil) {
+			if err := cuecontext.New().BuildInstance(inst).Err(); err != nil {
+				t.Errorf("%s: %v", dir, err)
+			}
+		}
+		cfg, findings := load.Dir(dir, load.Options{})
+		if len(findings) == 0 {
+			_, findings = compile.Compile(cfg, compile.Options{})
+		}
+		if len(findings) > 0 {
+			t.Errorf("%s:\n%v", dir, findings)
+		}
+	}
+}
