@@ -55,12 +55,15 @@ func HTTP(ctx context.Context, addr string, o HTTPOptions) error {
 	if err != nil {
 		return err
 	}
-	defer listener.Close()
+	return o.serve(ctx, listener, *listener.Addr().(*net.TCPAddr))
+}
+
+// serve is HTTP on an open listener, which it closes.
+func (o HTTPOptions) serve(ctx context.Context, listener net.Listener, addr net.TCPAddr) error {
 	stop, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	local := listener.Addr().(*net.TCPAddr).AddrPort().Addr().IsLoopback()
 	server := &http.Server{
-		Handler:           o.handler(newServer(o.Options, stop), local),
+		Handler:           o.handler(newServer(o.Options, stop), addr.IP.IsLoopback()),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		ErrorLog:          slog.NewLogLogger(o.log().Handler(), slog.LevelWarn),
@@ -68,7 +71,7 @@ func HTTP(ctx context.Context, addr string, o HTTPOptions) error {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 
-	at := endpointURL(listener.Addr().(*net.TCPAddr))
+	at := endpointURL(addr)
 	if o.ReadyFile != "" {
 		if err := writeFile(o.ReadyFile, at); err != nil {
 			server.Close()
@@ -118,7 +121,7 @@ func listen(addr string, insecure bool) (net.Listener, error) {
 }
 
 // endpointURL is the URL by which this machine reaches the endpoint.
-func endpointURL(a *net.TCPAddr) string {
+func endpointURL(a net.TCPAddr) string {
 	host := a.IP.String()
 	if a.IP.IsUnspecified() {
 		host = "localhost"
