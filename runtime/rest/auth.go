@@ -75,28 +75,58 @@ func verbatim(p place, name, prefix string, s Secret) credential {
 	}
 }
 
-// credential gives the Basic credential (RFC 7617 §2).
-func (b *Basic) credential() credential {
-	d := credential{place: inHeader, name: "Authorization", prefix: "Basic "}
+// check says what is wrong with the user name.
+func (b *Basic) check() error {
+	var faults []error
+	if strings.Contains(b.Username.Literal, ":") {
+		faults = append(faults, errColon)
+	}
+	if b.Username.Literal != "" && b.Username.Secret != nil {
+		faults = append(faults, errors.New("the user name is given both literally and as a secret"))
+	}
+	return errors.Join(faults...)
+}
+
+var errColon = errors.New("a user name must not hold a colon (RFC 7617 §2)")
+
+// refs lists the secrets of the credential.
+func (b *Basic) refs() []Secret {
 	if b.Username.Secret != nil {
-		d.refs = append(d.refs, *b.Username.Secret)
+		return []Secret{*b.Username.Secret, b.Password}
 	}
-	d.refs = append(d.refs, b.Password)
-	d.value = func(_ context.Context, read reader) (string, error) {
-		user, userErr := b.Username.Literal, error(nil)
-		if b.Username.Secret != nil {
-			user, userErr = read(*b.Username.Secret)
-			if userErr == nil && strings.Contains(user, ":") {
-				userErr = fmt.Errorf("%s: a user name must not hold a colon (RFC 7617 §2)", b.Username.Secret)
-			}
-		}
-		password, err := read(b.Password)
-		if err := errors.Join(userErr, err); err != nil {
-			return "", err
-		}
-		return base64.StdEncoding.EncodeToString([]byte(user + ":" + password)), nil
+	return []Secret{b.Password}
+}
+
+// read gives user name and password, or all that is wrong with them.
+func (b *Basic) read(read reader) (user, password string, err error) {
+	user, userErr := b.Username.read(read)
+	if userErr == nil && strings.Contains(user, ":") {
+		userErr = fmt.Errorf("%s: %w", b.Username.Secret, errColon)
 	}
-	return d
+	password, err = read(b.Password)
+	return user, password, errors.Join(userErr, err)
+}
+
+// read gives the text.
+func (t Text) read(read reader) (string, error) {
+	if t.Secret == nil {
+		return t.Literal, nil
+	}
+	return read(*t.Secret)
+}
+
+// basic is the credential of RFC 7617 §2 without its scheme.
+func basic(user, password string) string {
+	return base64.StdEncoding.EncodeToString([]byte(user + ":" + password))
+}
+
+// credential gives the credential of HTTP Basic.
+func (b *Basic) credential() credential {
+	return credential{place: inHeader, name: "Authorization", prefix: "Basic ", refs: b.refs(),
+		value: func(_ context.Context, read reader) (string, error) {
+			user, password, err := b.read(read)
+			return basic(user, password), err
+		}}
 }
 
 // placed lists the upstream's credentials, or all that is wrong with them.
@@ -106,11 +136,8 @@ func (up *Upstream) placed() ([]credential, []error) {
 	if a := up.Auth; a != nil {
 		if a.Basic != nil {
 			all = append(all, a.Basic.credential())
-			if strings.Contains(a.Basic.Username.Literal, ":") {
-				faults = append(faults, errors.New("auth: a user name must not hold a colon (RFC 7617 §2)"))
-			}
-			if a.Basic.Username.Literal != "" && a.Basic.Username.Secret != nil {
-				faults = append(faults, errors.New("auth: the user name is given both literally and as a secret"))
+			if err := a.Basic.check(); err != nil {
+				faults = append(faults, fmt.Errorf("auth: basic: %w", oneLine(err)))
 			}
 		}
 		if a.Bearer != nil {
@@ -175,7 +202,7 @@ func (c *Client) authorize(ctx context.Context, u *upstream, o CallOptions, star
 	for _, d := range u.credentials {
 		value, err := d.value(ctx, read)
 		if err != nil {
-			faults = append(faults, strings.ReplaceAll(err.Error(), "\n", "; "))
+			faults = append(faults, oneLine(err).Error())
 			continue
 		}
 		c.mask.add(value)
@@ -191,6 +218,9 @@ func (c *Client) authorize(ctx context.Context, u *upstream, o CallOptions, star
 	}
 	return all, nil
 }
+
+// oneLine gives joined errors in one line.
+func oneLine(err error) error { return errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")) }
 
 // isLoopback says whether a host can only be this machine (RFC 6761 §6.3 for
 // the name).

@@ -375,6 +375,10 @@ func TestNew(t *testing.T) {
 		{Name: "n", URL: web("https://x"), Auth: &Auth{Basic: &Basic{Username: Text{Literal: "a:b", Secret: &secret}, Password: secret}}},
 		{Name: "o", URL: web("https://x")},
 		{Name: "o", URL: web("https://x")},
+		{Name: "p", URL: web("http://x"), TLS: &TLS{CertFile: "c", CAFile: "d", InsecureSkipVerify: true}},
+		{Name: "q", URL: web("https://x"), Proxy: &Proxy{}},
+		{Name: "r", URL: web("https://x"), Proxy: &Proxy{URL: web("ftp://p"), Auth: &Basic{Username: Text{Literal: "a:b"}}}},
+		{Name: "s", URL: web("https://x"), Proxy: &Proxy{URL: web("http://me:pw@p")}},
 	}, Options{})
 	want := `upstream "a": url is missing
 upstream "b": url: the scheme must be http or https
@@ -391,9 +395,16 @@ upstream "j": "X Key" is no header name (RFC 9110 §5.6.2)
 upstream "k": the header Host belongs to the connection and cannot be set
 upstream "l": auth: the query parameter needs a name
 upstream "m": the header authorization is given by two secrets
-upstream "n": auth: a user name must not hold a colon (RFC 7617 §2)
-upstream "n": auth: the user name is given both literally and as a secret
-upstream "o": the name is given twice`
+upstream "n": auth: basic: a user name must not hold a colon (RFC 7617 §2); the user name is given both literally and as a secret
+upstream "o": the name is given twice
+upstream "p": tls: certFile and keyFile go together
+upstream "p": tls: caFile says whom to trust and insecureSkipVerify to trust anyone
+upstream "p": tls: the url is plain http
+upstream "q": proxy: the host is missing
+upstream "r": proxy: the scheme must be http, https or socks5
+upstream "r": proxy: auth: a user name must not hold a colon (RFC 7617 §2)
+upstream "r": proxy: auth: a secret needs exactly one of env and file
+upstream "s": proxy: credentials belong in auth, not in the URL`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}

@@ -8,7 +8,6 @@ package rest
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,6 +15,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,6 +50,11 @@ type Upstream struct {
 	// AllowPrivate lets connections go to private, loopback and similar addresses
 	// for other hosts than those that the configuration names.
 	AllowPrivate bool
+	// TLS says whom connections trust; nil means whom the system trusts.
+	TLS *TLS
+	// Proxy is the way that requests leave by; nil means directly, whatever the
+	// environment says.
+	Proxy *Proxy
 }
 
 // Options are what all upstreams share. Every field may be left out.
@@ -91,6 +96,7 @@ type upstream struct {
 	credentials []credential
 	client      *resty.Client
 	transport   *http.Transport
+	wire        http.RoundTripper // transport, with what must come before its use
 	do          exchange
 }
 
@@ -166,6 +172,9 @@ func (c *Client) ready(up Upstream) (*upstream, error) {
 	for _, err := range wrong {
 		fault("%v", err)
 	}
+	for _, err := range slices.Concat(up.TLS.check(up.URL), up.Proxy.check()) {
+		fault("%v", err)
+	}
 	if len(faults) > 0 {
 		return nil, errors.Join(faults...)
 	}
@@ -176,8 +185,12 @@ func (c *Client) ready(up Upstream) (*upstream, error) {
 		up.MaxBytes = DefaultMaxBytes
 	}
 	u := &upstream{Upstream: up, origin: origin(up.URL), credentials: credentials}
-	u.transport = u.newTransport()
-	u.client = c.newResty(sealing{u.transport})
+	u.transport = c.newTransport(u)
+	u.wire = u.transport
+	if u.TLS != nil && u.TLS.CAFile != "" {
+		u.wire = &trusting{Transport: u.transport, upstream: u.Name, caFile: u.TLS.CAFile, readFile: c.secrets.readFile}
+	}
+	u.client = c.newResty(sealing{u.wire})
 	u.do = c.once(u)
 	for _, layer := range layers {
 		u.do = layer(c, u, u.do)
@@ -187,15 +200,17 @@ func (c *Client) ready(up Upstream) (*upstream, error) {
 
 // newTransport makes the connections of one upstream. Its deadlines are those
 // of the call's context; the ones here only end what a call has left behind.
-func (u *upstream) newTransport() *http.Transport {
-	g := &guard{upstream: u.Name, hosts: map[string]bool{strings.ToLower(u.URL.Hostname()): true},
-		allowPrivate: u.AllowPrivate, timeout: u.Timeout}
+func (c *Client) newTransport(u *upstream) *http.Transport {
+	g := &guard{upstream: u.Name, hosts: map[string]bool{}, allowPrivate: u.AllowPrivate, timeout: u.Timeout}
+	for _, named := range u.named() {
+		g.hosts[strings.ToLower(named.Hostname())] = true
+	}
 	return &http.Transport{
 		// No proxy is taken from the environment: requests leave by the way
 		// that the configuration shows.
-		Proxy:                  nil,
+		Proxy:                  c.proxy(u),
 		DialContext:            g.dial,
-		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+		TLSClientConfig:        c.tlsConfig(u),
 		TLSHandshakeTimeout:    u.Timeout,
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           64,
@@ -205,6 +220,15 @@ func (u *upstream) newTransport() *http.Transport {
 		// The answer's body is decoded in this package, where it is bounded.
 		DisableCompression: true,
 	}
+}
+
+// named lists the URLs whose hosts the configuration names.
+func (up *Upstream) named() []*url.URL {
+	all := []*url.URL{up.URL}
+	if up.Proxy != nil {
+		all = append(all, up.Proxy.URL)
+	}
+	return all
 }
 
 // newResty makes a resty client that does as little as possible on its own. It

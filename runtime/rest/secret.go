@@ -54,15 +54,21 @@ func (r *secrets) fetch(_ context.Context, s Secret, _ http.Header) (string, err
 		return value, nil
 	}
 	b, err := r.readFile(s.File)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "", errors.New("there is no such file")
-	case errors.Is(err, fs.ErrPermission):
-		return "", errors.New("permission denied")
-	case err != nil:
-		return "", errors.New("the file cannot be read")
+	if err != nil {
+		return "", unreadable(err)
 	}
 	return strings.TrimRight(string(b), " \t\r\n\v\f"), nil
+}
+
+// unreadable says why a file cannot be read, without its name.
+func unreadable(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errors.New("there is no such file")
+	case errors.Is(err, fs.ErrPermission):
+		return errors.New("permission denied")
+	}
+	return errors.New("the file cannot be read")
 }
 
 // reader gives the value of a secret, fit for use, or an error that names the
