@@ -37,22 +37,24 @@ var packages = map[string][]string{
 	"runtime/exec":       {"runtime/catalog", "runtime/call", "runtime/nearest", "runtime/jsonschema", "runtime/bind", "runtime/rest"},
 	"runtime/compile": {"schema", "runtime/diag", "runtime/nearest", "runtime/load", "runtime/catalog", "runtime/call", "runtime/jsonschema",
 		"runtime/bind", "runtime/expr", "runtime/rest", "runtime/exec"},
-	"runtime/surface":   {"runtime/catalog", "runtime/call", "runtime/nearest"},
-	"runtime/tokens":    {"runtime/surface"},
-	"runtime/serve":     {"runtime/surface"},
-	"internal/sample":   {},
+	"runtime/surface": {"runtime/catalog", "runtime/call", "runtime/nearest"},
+	"runtime/tokens":  {"runtime/surface"},
+	"runtime/serve":   {"runtime/catalog", "runtime/call", "runtime/surface"},
+	"internal/sample": {},
+	"internal/demo": {"cue", "runtime/call", "runtime/load", "runtime/compile", "runtime/exec", "runtime/rest",
+		"runtime/surface", "runtime/tokens", "runtime/serve", "internal/sample"},
 	"internal/scenario": {"internal/sample", "runtime/tokens"},
 	"cmd/metacue": {"schema", "cue", "runtime/diag", "runtime/nearest", "runtime/catalog", "runtime/call", "runtime/load",
-		"runtime/compile", "runtime/exec", "runtime/bind", "runtime/rest", "runtime/surface", "runtime/tokens", "runtime/serve", "internal/sample"},
+		"runtime/compile", "runtime/exec", "runtime/bind", "runtime/rest", "runtime/surface", "runtime/tokens", "runtime/serve", "internal/demo"},
 }
 
 // modules says which packages may import each third-party module: each lives
 // in few stages, so that it can be exchanged there.
 var modules = map[string][]string{
 	"cuelang.org/go":                           {"runtime/load", "runtime/compile", "runtime/jsonschema", "runtime/expr"},
-	"github.com/modelcontextprotocol/go-sdk":   {"runtime/surface", "runtime/serve", "runtime/tokens", "cmd/metacue", "internal/scenario"},
+	"github.com/modelcontextprotocol/go-sdk":   {"runtime/surface", "runtime/serve", "runtime/tokens", "internal/demo", "internal/scenario"},
 	"github.com/go-resty/resty/v2":             {"runtime/rest"},
-	"github.com/itchyny/gojq":                  {"runtime/exec", "internal/scenario"},
+	"github.com/itchyny/gojq":                  {"runtime/load", "runtime/exec", "internal/scenario"},
 	"github.com/std-uritemplate":               {"runtime/bind"},
 	"github.com/santhosh-tekuri/jsonschema/v6": {"runtime/jsonschema"},
 	"github.com/tiktoken-go/tokenizer":         {"runtime/tokens"},
