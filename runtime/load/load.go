@@ -1,107 +1,306 @@
 // Package load turns a directory of CUE (or an embedded file system) into a
 // CUE value checked against the definitions of package schema, with every
-// fault found once and with its place. It knows the language's form and
-// nothing of what a tool does: rules that need more than one field's definition
-// belong to compile.
+// fault found once and with its place. It knows the form of the language and
+// nothing of what a tool does: rules that need more than the definitions and
+// the names in the syntax belong to compile.
 package load
 
 import (
-	"errors"
+	"fmt"
 	"io/fs"
+	"slices"
+	"strconv"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/build"
+	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/token"
 
 	"github.com/metacue/metacue/runtime/diag"
+	"github.com/metacue/metacue/schema"
 )
 
 // Options says with what a configuration is loaded.
 type Options struct {
 	// Tags are values for CUE tags by their names, as with -t name=value. One
-	// that no field declares is a finding.
+	// that no field declares is a finding. A file with @if(name) is part of the
+	// configuration when the tag's value is "true".
 	Tags map[string]string
-	// Getenv looks up environment variables: METACUE_NAME sets the declared
-	// tag name unless Tags does. nil means no environment.
+	// Getenv looks up environment variables: EnvPrefix and the name of a declared
+	// tag in capitals (METACUE_ORGANIZATION for organization) sets it unless Tags
+	// does. nil means no environment.
 	Getenv func(string) (string, bool)
-	// Dir is the working directory that file names are printed relative to.
-	// Empty means the process's own.
+	// Dir is the working directory that relative names start from and that file
+	// names are printed relative to. Empty means the process's own.
 	Dir string
 	// Fetch lets CUE modules that are not in the local cache be downloaded.
 	// Without it a missing one is a finding.
 	Fetch bool
 }
 
-// Config is a loaded configuration. It is immutable and safe for concurrent use
-// save for what cue.Value itself does not allow.
+// Config is a loaded configuration. It does not change; Rebuild is safe for
+// concurrent use, the values as far as CUE's are.
 type Config struct {
 	// Source says where the configuration comes from, for people.
 	Source string
-	// Own is the operator's own value, alone.
+	// Own is the operator's own value, alone: without the schema, even where a
+	// file embeds schema.#Config.
 	Own cue.Value
 	// Value is Own unified with #Config of the schema.
 	Value cue.Value
+
+	inst   *build.Instance // the operator's package
+	schema *build.Instance
+	tools  []Tool
+	docs   map[*ast.Field]string
 }
 
 // Dir loads the CUE package in a directory on disk. Sub-folders are packages of
-// their own and not part of it. When there are findings the Config holds what
-// could be built, and is nil when nothing could.
+// their own and not part of it. When there are findings, what is at fault is
+// left out of the Config; it is nil when nothing could be evaluated.
 func Dir(dir string, o Options) (*Config, diag.List) {
-	return nil, diag.List{{File: dir, Message: "not built yet"}}
+	src, err := dirSource(dir, o)
+	if err != nil {
+		return nil, diag.List{{File: dir, Message: err.Error()}}
+	}
+	return load(src, o)
 }
 
 // FS loads the CUE package at the root of a file system. name stands before its
 // file names in positions: name/file.cue:line:col.
 func FS(fsys fs.FS, name string, o Options) (*Config, diag.List) {
-	return nil, diag.List{{File: name, Message: "not built yet"}}
+	return load(fsSource(fsys, name), o)
+}
+
+// load runs the stages. Syntax errors end it; everything after finds what it
+// can in what is left.
+func load(src source, o Options) (*Config, diag.List) {
+	mod, findings := src.module()
+	if len(findings) > 0 && mod.file == nil {
+		return nil, findings.Sorted()
+	}
+	var asked []string // names in @if attributes
+	files, more := src.files(mod, func(name string) bool {
+		asked = append(asked, name)
+		return o.tagIsTrue(name)
+	})
+	findings = append(findings, more...)
+	if files == nil {
+		return nil, findings.Sorted()
+	}
+	l := &loader{
+		cfg:      &Config{Source: src.show(src.dir)},
+		mod:      mod,
+		cut:      newCutter(files),
+		misspelt: map[string][]string{},
+		faulty:   map[string]bool{},
+		seen:     map[string]bool{},
+		refs:     map[string][]Ref{},
+	}
+	l.findings = findings
+	l.tags, more = inject(files, o, asked)
+	l.findings = append(l.findings, more...)
+	l.imports(importer{src: src, mod: mod, fetch: o.Fetch})
+	l.cfg.docs = leadingComments(files)
+	if !l.passes() {
+		return nil, l.findings.Sorted()
+	}
+	return l.cfg, l.findings.Sorted()
+}
+
+// loader carries a configuration through the passes.
+type loader struct {
+	cfg      *Config
+	mod      module
+	tags     []*tag
+	found    map[string]*build.Instance
+	cut      *cutter
+	changed  bool                // something was cut in this pass
+	unset    bool                // a tag has no value
+	misspelt map[string][]string // what misspelt fields were meant to be, by path of their structure
+	faulty   map[string]bool     // tools with a fault in them, by path
+	refs     map[string][]Ref    // of each tool, as they were before anything was cut
+	seen     map[string]bool     // findings made
+	findings diag.List
+}
+
+// report makes a finding, once: what is wrong in a mixin is wrong in every tool
+// that has it.
+func (l *loader) report(p token.Pos, path, message string) {
+	l.mark(path)
+	f := finding(p, path, message)
+	key := fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, message)
+	if l.seen[key] {
+		return
+	}
+	l.seen[key] = true
+	l.findings = append(l.findings, f)
+}
+
+// mark notes that the tool a path lies in is at fault.
+func (l *loader) mark(path string) {
+	p := cue.ParsePath(path)
+	if sels := p.Selectors(); p.Err() == nil && len(sels) >= 4 && sels[2].String() == "tools" {
+		l.faulty[cue.MakePath(sels[:4]...).String()] = true
+	}
+}
+
+// imports resolves what the files import. What fails is cut out.
+func (l *loader) imports(im importer) {
+	dropSchema(l.cut.files)
+	failed, findings := im.resolve(l.cut.files)
+	l.findings = append(l.findings, findings...)
+	l.found = im.found
+	l.cfg.schema = schemaInstance()
+	for _, inst := range im.found {
+		if inst != nil && ast.ParseImportPath(inst.ImportPath).Path == schema.ImportPath {
+			l.cfg.schema = inst
+		}
+	}
+	if len(failed) == 0 {
+		return
+	}
+	for _, f := range l.cut.files {
+		var places []token.Pos
+		ast.Walk(f, func(n ast.Node) bool {
+			switch x := n.(type) {
+			case *ast.ImportSpec:
+				if failed[x] {
+					places = append(places, x.Path.Pos())
+				}
+			case *ast.Ident:
+				if spec, ok := x.Node.(*ast.ImportSpec); ok && failed[spec] {
+					places = append(places, x.Pos())
+				}
+			}
+			return true
+		}, nil)
+		for _, p := range places {
+			l.cut.at(p)
+		}
+	}
+	resolve(l.cut.files)
+}
+
+// dropSchema takes schema.#Config out of files that embed it: the configuration
+// is unified with it in any case, and Own is then what the operator wrote.
+func dropSchema(files []*ast.File) {
+	for _, f := range files {
+		specs := map[*ast.ImportSpec]int{} // of the schema: how often each is used
+		for spec := range f.ImportSpecs() {
+			if path, err := strconv.Unquote(spec.Path.Value); err == nil && ast.ParseImportPath(path).Path == schema.ImportPath {
+				specs[spec] = 0
+			}
+		}
+		if len(specs) == 0 {
+			continue
+		}
+		ast.Walk(f, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				if spec, ok := id.Node.(*ast.ImportSpec); ok {
+					specs[spec]++
+				}
+			}
+			return true
+		}, nil)
+		f.Decls = slices.DeleteFunc(f.Decls, func(d ast.Decl) bool {
+			spec := embeddedConfig(d)
+			if _, ours := specs[spec]; spec == nil || !ours {
+				return false
+			}
+			if specs[spec]--; specs[spec] == 0 { // an import must be used
+				for _, d := range f.Decls {
+					if im, ok := d.(*ast.ImportDecl); ok {
+						im.Specs = slices.DeleteFunc(im.Specs, func(s *ast.ImportSpec) bool { return s == spec })
+					}
+				}
+			}
+			return true
+		})
+	}
+}
+
+// embeddedConfig is the import that d embeds #Config of.
+func embeddedConfig(d ast.Decl) *ast.ImportSpec {
+	e, ok := d.(*ast.EmbedDecl)
+	if !ok {
+		return nil
+	}
+	sel, ok := e.Expr.(*ast.SelectorExpr)
+	if !ok {
+		return nil
+	}
+	pkg, ok := sel.X.(*ast.Ident)
+	name, _, err := ast.LabelName(sel.Sel)
+	if !ok || err != nil || name != "#Config" {
+		return nil
+	}
+	spec, _ := pkg.Node.(*ast.ImportSpec)
+	return spec
+}
+
+// instance makes the operator's package from the files as they are.
+func (l *loader) instance() *build.Instance {
+	find := func(_ token.Pos, path string) *build.Instance { return l.found[path] }
+	inst := build.NewContext(build.Loader(find)).NewInstance("", find)
+	inst.Files = l.cut.files
+	inst.PkgName = l.cut.files[0].PackageName()
+	if f := l.mod.file; f != nil {
+		inst.ModuleFile = f
+		inst.Module = f.QualifiedModule()
+	}
+	return inst
+}
+
+// passes evaluates the configuration, takes out what is at fault, and does so
+// again until nothing new is found. It says whether anything could be evaluated.
+func (l *loader) passes() bool {
+	for {
+		l.changed = false
+		l.cfg.inst = l.instance()
+		own, value, err := l.cfg.Rebuild()
+		if err != nil {
+			if l.uncompiled(err); !l.changed {
+				return false
+			}
+			resolve(l.cut.files)
+			continue
+		}
+		l.cfg.Own, l.cfg.Value = own, value
+		err = value.Validate()
+		later := l.check(err != nil)
+		if !l.changed && err != nil {
+			l.evaluation(err)
+		}
+		if !l.changed {
+			l.findings = append(l.findings, later...)
+			for i, t := range l.cfg.tools {
+				l.cfg.tools[i].Faulty = l.faulty[t.Path.String()]
+			}
+			return true
+		}
+		resolve(l.cut.files)
+	}
 }
 
 // Rebuild makes the same configuration in a fresh cue.Context, from the syntax
 // already parsed: CUE keeps every field name it ever saw, and this is how
 // memory is renewed. It is safe to call from any goroutine.
 func (c *Config) Rebuild() (own, value cue.Value, err error) {
-	return cue.Value{}, cue.Value{}, errors.New("not built yet")
+	ctx := cuecontext.New()
+	own = ctx.BuildInstance(c.inst)
+	if c.inst.Err != nil {
+		return own, own, c.inst.Err
+	}
+	value = own.Unify(ctx.BuildInstance(c.schema).LookupPath(cue.MakePath(cue.Def("#Config"))))
+	return own, value, nil
 }
 
 // Position gives the place of p for people: file is relative to the working
-// directory where that is shorter, or module@version/file.cue for a file of
-// an imported module.
-func (c *Config) Position(p token.Pos) (file string, line, col int) { return "", 0, 0 }
-
-// Doc gives the description of a field: the comments above its declarations.
-func (c *Config) Doc(v cue.Value) string { return "" }
-
-// Tool is one tool of the configuration.
-type Tool struct {
-	// Domain and Name are the tool's labels.
-	Domain, Name string
-	// Path is the tool's: domains.DOMAIN.tools.NAME.
-	Path cue.Path
-	// Own and Value are the tool in Config.Own and Config.Value.
-	Own, Value cue.Value
-
-	refs []Ref
+// directory where that is shorter, or module@version/file.cue for a file of an
+// imported module.
+func (c *Config) Position(p token.Pos) (file string, line, col int) {
+	at := p.Position()
+	return at.Filename, at.Line, at.Column
 }
-
-// Tools gives the tools, domain by domain, in the order in which the operator
-// declares them.
-func (c *Config) Tools() []Tool { return nil }
-
-// Ref is one reference to an argument (or a step) in the syntax of a tool.
-type Ref struct {
-	// Root is what is referred to: "input" or "steps".
-	Root string
-	// Path is what follows it, as far as it is literal: ["user", "id"] for
-	// input.user.id. Empty means the whole.
-	Path []string
-	// Pos is the place of the reference.
-	Pos token.Pos
-	// Field is the top-level field of the tool in which it stands: http, check,
-	// response, steps, …
-	Field string
-	// InJQ marks $args.x in a jq program.
-	InJQ bool
-}
-
-// Refs gives every reference of the tool to its arguments and steps, wherever
-// it stands, in the order of the syntax.
-func (t Tool) Refs() []Ref { return t.refs }

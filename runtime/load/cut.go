@@ -1,0 +1,199 @@
+package load
+
+import (
+	"slices"
+
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/ast/astutil"
+	"cuelang.org/go/cue/token"
+)
+
+// One fault hides others from CUE: a conflict in input makes every expression
+// over input an error, and an unknown name ends compilation. So what is found
+// faulty is cut out of the syntax, and the rest is evaluated again, until
+// nothing new is found. The cut parts become _, which conflicts with nothing.
+
+// cutter cuts parts out of the operator's files.
+type cutter struct {
+	files []*ast.File
+	// fields and structs are those that lost something: what seems to be missing
+	// in them may have been cut.
+	fields  map[*ast.Field]bool
+	structs map[*ast.StructLit]bool
+	tried   map[place]int
+}
+
+// place is a place in a file, comparable.
+type place struct {
+	file   string
+	offset int
+}
+
+func placeOf(p token.Pos) place { return place{p.Filename(), p.Offset()} }
+
+func newCutter(files []*ast.File) *cutter {
+	return &cutter{
+		files:   files,
+		fields:  map[*ast.Field]bool{},
+		structs: map[*ast.StructLit]bool{},
+		tried:   map[place]int{},
+	}
+}
+
+// at cuts the smallest replaceable part of the syntax that has p in it: the
+// value of a field, an element of a list, an embedding, an import. When the
+// same place is at fault again, it cuts the field itself. It says whether it
+// cut anything.
+func (c *cutter) at(p token.Pos) bool {
+	if !p.IsValid() {
+		return false
+	}
+	for _, f := range c.files {
+		if f.Filename != p.Filename() {
+			continue
+		}
+		s := slots{at: p.Offset(), c: c}
+		s.decls(nil, f.Decls, func(d []ast.Decl) { f.Decls = d })
+		pl := placeOf(p)
+		c.tried[pl]++
+		switch n := c.tried[pl]; {
+		case n == 1 && s.inner != nil:
+			s.inner()
+			return true
+		case n <= 2 && s.field != nil:
+			c.tried[pl] = 2
+			s.field()
+			return true
+		}
+	}
+	return false
+}
+
+// field takes a field away altogether.
+func (c *cutter) field(f *ast.Field) bool {
+	p := f.Pos()
+	c.tried[placeOf(p)] = 1
+	return c.at(p)
+}
+
+// slots finds what can be cut around an offset.
+type slots struct {
+	at    int
+	c     *cutter
+	inner func() // the smallest part
+	field func() // the smallest field or declaration
+}
+
+func (s *slots) has(n ast.Node) bool {
+	if n == nil {
+		return false
+	}
+	from, to := n.Pos(), n.End()
+	return from.IsValid() && to.IsValid() && from.Offset() <= s.at && s.at < to.Offset()
+}
+
+func hole(e ast.Expr) ast.Expr { return &ast.Ident{NamePos: e.Pos(), Name: "_"} }
+
+// decls looks into the declarations of a file or structure; in is nil for a file.
+func (s *slots) decls(in *ast.StructLit, decls []ast.Decl, set func([]ast.Decl)) {
+	for i, d := range decls {
+		if !s.has(d) {
+			continue
+		}
+		remove := func() {
+			if in != nil {
+				s.c.structs[in] = true
+			}
+			set(slices.Delete(slices.Clone(decls), i, i+1))
+		}
+		// What is embedded may have brought fields: the structure is left open.
+		replace := func() {
+			remove()
+			if in != nil && !slices.ContainsFunc(in.Elts, func(d ast.Decl) bool { _, ok := d.(*ast.Ellipsis); return ok }) {
+				set(append(slices.Clone(in.Elts), &ast.Ellipsis{}))
+			}
+		}
+		switch x := d.(type) {
+		case *ast.ImportDecl:
+			for j, spec := range x.Specs {
+				if s.has(spec) {
+					s.inner = func() { x.Specs = slices.Delete(slices.Clone(x.Specs), j, j+1) }
+				}
+			}
+		case *ast.Field:
+			s.inner = func() {
+				s.c.fields[x] = true
+				x.Value = hole(x.Value)
+			}
+			s.field = remove
+			s.expr(x.Value)
+		case *ast.LetClause:
+			if x.Pos().Offset() == s.at {
+				s.inner, s.field = remove, remove
+				continue
+			}
+			s.inner, s.field = func() { x.Expr = hole(x.Expr) }, remove
+			s.expr(x.Expr)
+		case *ast.EmbedDecl:
+			s.inner, s.field = replace, replace
+			s.expr(x.Expr)
+		case *ast.Comprehension:
+			s.inner, s.field = replace, replace
+			s.expr(x)
+		}
+	}
+}
+
+// expr looks for slots inside an expression.
+func (s *slots) expr(e ast.Node) {
+	ast.Walk(e, func(n ast.Node) bool {
+		switch x := n.(type) {
+		case *ast.StructLit:
+			if s.has(x) {
+				s.decls(x, x.Elts, func(d []ast.Decl) { x.Elts = d })
+			}
+			return false
+		case *ast.ListLit:
+			for i, elt := range x.Elts {
+				if s.has(elt) {
+					s.inner = func() { x.Elts[i] = hole(elt) }
+					s.expr(elt)
+				}
+			}
+			return false
+		}
+		return true
+	}, nil)
+}
+
+// resolve resolves the names of files anew, after cutting.
+func resolve(files []*ast.File) {
+	for _, f := range files {
+		f.Unresolved = nil
+		ast.Walk(f, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				id.Node, id.Scope = nil, nil
+			}
+			return true
+		}, nil)
+		// Faults of the names were reported when the files were parsed.
+		astutil.Resolve(f, func(token.Pos, string, ...any) {})
+	}
+}
+
+// literals gives the structure literals that stand directly in a field.
+func literals(n ast.Node) []*ast.StructLit {
+	switch x := n.(type) {
+	case *ast.Field:
+		return literals(x.Value)
+	case *ast.ParenExpr:
+		return literals(x.X)
+	case *ast.Alias:
+		return literals(x.Expr)
+	case *ast.BinaryExpr:
+		return append(literals(x.X), literals(x.Y)...)
+	case *ast.StructLit:
+		return []*ast.StructLit{x}
+	}
+	return nil
+}

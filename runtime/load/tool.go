@@ -1,0 +1,74 @@
+package load
+
+import (
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/token"
+)
+
+// Tool is one tool of the configuration.
+type Tool struct {
+	// Domain and Name are the tool's labels.
+	Domain, Name string
+	// Path is the tool's: domains.DOMAIN.tools.NAME.
+	Path cue.Path
+	// Own and Value are the tool in Config.Own and Config.Value.
+	Own, Value cue.Value
+	// Faulty says that there are findings in the tool, and that what they are
+	// about is left out: other rules may see gaps where there are none.
+	Faulty bool
+
+	refs []Ref
+}
+
+// Tools gives the tools, domain by domain, in the order in which the operator
+// declares them.
+func (c *Config) Tools() []Tool { return c.tools }
+
+// Ref is one reference to an argument (or a step) in the syntax of a tool.
+type Ref struct {
+	// Root is what is referred to: "input" or "steps".
+	Root string
+	// Path is what follows it, as far as it is literal: ["user", "id"] for
+	// input.user.id. Empty means the whole.
+	Path []string
+	// Pos is where Field makes use of it: the reference itself, or the name
+	// through which it is reached, of a let clause or a hidden field. For jq it is
+	// that of the program.
+	Pos token.Pos
+	// Field is the top-level field of the tool in which it stands: http, check,
+	// response, steps, …; "" for a condition around such fields.
+	Field string
+	// InJQ marks $args.x in a jq program.
+	InJQ bool
+}
+
+// Refs gives every reference of the tool to its arguments and steps that has an
+// effect, wherever it stands: in let clauses, hidden fields and mixins too.
+func (t Tool) Refs() []Ref { return t.refs }
+
+// tools lists the tools of a configuration.
+func tools(own, value cue.Value) []Tool {
+	var all []Tool
+	for domain, d := range fields(own.LookupPath(cue.ParsePath("domains"))) {
+		for name, t := range fields(d.LookupPath(cue.ParsePath("tools"))) {
+			p := cue.MakePath(cue.Str("domains"), cue.Str(domain), cue.Str("tools"), cue.Str(name))
+			all = append(all, Tool{Domain: domain, Name: name, Path: p, Own: t, Value: value.LookupPath(p)})
+		}
+	}
+	return all
+}
+
+// fields ranges over the regular fields of a structure.
+func fields(v cue.Value) func(func(string, cue.Value) bool) {
+	return func(yield func(string, cue.Value) bool) {
+		it, err := v.Fields()
+		if err != nil {
+			return
+		}
+		for it.Next() {
+			if !yield(it.Selector().Unquoted(), it.Value()) {
+				return
+			}
+		}
+	}
+}

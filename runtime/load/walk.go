@@ -1,0 +1,359 @@
+package load
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue"
+	cueerrors "cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/format"
+	"cuelang.org/go/cue/token"
+
+	"github.com/metacue/metacue/runtime/diag"
+	"github.com/metacue/metacue/runtime/nearest"
+)
+
+// walker goes over the operator's own value beside the shapes of the
+// definitions: unknown and missing fields, values of the wrong kind or out of
+// a list, alternatives. CUE's evaluator finds most of these too, but one hides
+// the other.
+type walker struct {
+	l *loader
+	// values says that each value is to be checked: CUE found something. When it
+	// did not, all values fit, and only what it does not see is looked for.
+	values bool
+	// schema is the scope of the shapes' expressions.
+	schema      cue.Value
+	constraints map[*shape]cue.Value
+	// later are findings that count only when nothing is left to cut.
+	later diag.List
+	// programs are the jq programs met on the way, by the path of their tool.
+	programs map[string][]program
+}
+
+// program is the text of a jq program.
+type program struct {
+	field string // the top-level field of the tool
+	path  string
+	text  string
+	pos   token.Pos
+}
+
+// walk checks v against s.
+func (w *walker) walk(v cue.Value, s *shape) {
+	switch {
+	case s.holds == "type", s.holds == "expressions":
+		return // what is wrong inside, CUE says
+	case s.kind == structure:
+		w.structure(v, s)
+	case s.kind == list:
+		it, err := v.List()
+		if err != nil {
+			w.wrong(v, s)
+			return
+		}
+		for it.Next() {
+			w.walk(it.Value(), s.elem)
+		}
+	case s.kind == choice:
+		w.walk(v, s.arm(v))
+	case s.kind == value:
+		if w.values && !w.fits(v, s) {
+			w.wrong(v, s)
+			return
+		}
+		w.concrete(v)
+		if s.holds == "jq" {
+			w.program(v)
+		}
+	default:
+		w.concrete(v)
+	}
+}
+
+// arm is the alternative that v is meant to be: among structures the one that
+// shares most members with it, else the first of v's kind.
+func (s *shape) arm(v cue.Value) *shape {
+	best, most := s.arms[0], -1
+	isStruct := v.IncompleteKind() == cue.StructKind
+	for _, a := range s.arms {
+		n := -1
+		switch {
+		case a.kind == structure && isStruct:
+			n = 0
+			if it, err := v.Fields(); err == nil {
+				for it.Next() {
+					if _, ok := a.member(it.Selector().Unquoted()); ok {
+						n++
+					}
+				}
+			}
+		case a.kind == value && a.accepts&v.IncompleteKind() != 0:
+			n = 0
+		}
+		if n > most {
+			best, most = a, n
+		}
+	}
+	return best
+}
+
+func (w *walker) structure(v cue.Value, s *shape) {
+	it, err := v.Fields()
+	if err != nil {
+		w.wrong(v, s)
+		return
+	}
+	if len(s.members) == 0 && len(s.patterns) == 0 {
+		w.concrete(v)
+		return
+	}
+	given := make([]cue.Value, len(s.members))
+	for it.Next() {
+		name, f := it.Selector().Unquoted(), it.Value()
+		if i := slices.IndexFunc(s.members, func(m member) bool { return m.name == name }); i >= 0 {
+			given[i] = f
+			w.walk(f, s.members[i].shape)
+			continue
+		}
+		switch {
+		case len(s.patterns) > 0:
+			p := s.patterns[0]
+			if w.values && p.label.accepts != 0 && !w.fits(f.Context().Encode(name), p.label) {
+				w.l.report(w.l.labelPos(f), pathOf(f), fmt.Sprintf("the name must %s", p.label.must))
+				w.l.cutField(f)
+				continue
+			}
+			w.walk(f, p.shape)
+		case !s.open:
+			w.unknown(v, f, name, s)
+		}
+	}
+	w.missing(v, s, given)
+	w.oneOf(v, s, given)
+}
+
+// unknown reports a field that there is not.
+func (w *walker) unknown(v, f cue.Value, name string, s *shape) {
+	names := s.names()
+	near := nearest.Names(name, names)
+	message := "there is no such field"
+	switch {
+	case len(near) > 0:
+		message += "; did you mean " + either(near) + "?"
+	case len(names) > 0:
+		message += "; there is " + strings.Join(names, ", ")
+	}
+	w.l.report(w.l.labelPos(f), pathOf(f), message)
+	w.l.misspelt[pathOf(v)] = append(w.l.misspelt[pathOf(v)], near...)
+	w.l.cutField(f)
+}
+
+// missing reports the required members that are not given. One that a misspelt
+// neighbour was meant to be is reported with that.
+func (w *walker) missing(v cue.Value, s *shape, given []cue.Value) {
+	for i, m := range s.members {
+		if !m.required || given[i].Exists() || slices.Contains(w.l.misspelt[pathOf(v)], m.name) || w.l.wasCut(v) {
+			continue
+		}
+		w.lacks(v, joinPath(pathOf(v), m.name), "is missing, and required")
+	}
+}
+
+// oneOf reports alternatives of which none, or more than one, is given.
+func (w *walker) oneOf(v cue.Value, s *shape, given []cue.Value) {
+	if len(s.oneof) == 0 {
+		return
+	}
+	var names []string
+	var values []cue.Value
+	for i, m := range s.members {
+		if slices.Contains(s.oneof, m.name) && given[i].Exists() {
+			names, values = append(names, m.name), append(values, given[i])
+		}
+	}
+	switch {
+	case len(names) > 1:
+		w.l.report(w.l.labelPos(values[1]), pathOf(v), fmt.Sprintf("takes one of %s, not %s together", either(s.oneof), strings.Join(names, " and ")))
+	case len(names) == 0 && len(w.l.misspelt[pathOf(v)]) == 0 && !w.l.wasCut(v):
+		w.lacks(v, pathOf(v), fmt.Sprintf("needs one of %s", either(s.oneof)))
+	}
+}
+
+// lacks notes a finding about what is not there.
+func (w *walker) lacks(v cue.Value, path, message string) {
+	w.l.mark(path)
+	w.later = append(w.later, finding(w.l.labelPos(v), path, message))
+}
+
+// fits says whether a value is within a shape. What is an error by itself, CUE
+// reports.
+func (w *walker) fits(v cue.Value, s *shape) bool {
+	if v.Validate() != nil {
+		return true
+	}
+	c, ok := w.constraints[s]
+	if !ok {
+		c = w.schema.Context().CompileString(s.expr, cue.Scope(w.schema), cue.InferBuiltins(true))
+		w.constraints[s] = c
+	}
+	return c.Unify(v).Validate() == nil
+}
+
+// wrong reports a value that does not fit its shape, and cuts it.
+func (w *walker) wrong(v cue.Value, s *shape) {
+	if v.Validate() != nil || w.l.wasCut(v) {
+		return // an error by itself, which CUE reports
+	}
+	if s.kind != value && v.IncompleteKind()&s.accepted() != 0 {
+		w.concrete(v)
+		return
+	}
+	w.l.report(w.l.valuePos(v), pathOf(v), s.refuse(v))
+	w.l.cutValue(v)
+}
+
+// accepted gives the kinds of values that a shape takes.
+func (s *shape) accepted() cue.Kind {
+	switch s.kind {
+	case structure:
+		return cue.StructKind
+	case list:
+		return cue.ListKind
+	case value:
+		return s.accepts
+	case choice:
+		var k cue.Kind
+		for _, a := range s.arms {
+			k |= a.accepted()
+		}
+		return k
+	}
+	return cue.TopKind
+}
+
+// kindNames names kinds of values for people.
+var kindNames = []struct {
+	kind cue.Kind
+	name string
+}{
+	{cue.StringKind, "a string"},
+	{cue.BoolKind, "true or false"},
+	{cue.NumberKind, "a number"},
+	{cue.IntKind, "a whole number"},
+	{cue.StructKind, "a structure {…}"},
+	{cue.ListKind, "a list […]"},
+	{cue.NullKind, "null"},
+	{cue.BytesKind, "bytes"},
+}
+
+func kindName(k cue.Kind) string {
+	var names []string
+	for _, n := range kindNames {
+		if n.kind != 0 && k&n.kind == n.kind {
+			names = append(names, n.name)
+			k &^= n.kind
+		}
+	}
+	return either(names)
+}
+
+// refuse says why a value does not fit, for people.
+func (s *shape) refuse(v cue.Value) string {
+	text := excerpt(v)
+	switch {
+	case len(s.enum) > 0:
+		quoted := make([]string, len(s.enum))
+		for i, e := range s.enum {
+			quoted[i] = fmt.Sprintf("%q", e)
+		}
+		message := fmt.Sprintf("must be one of %s, not %s", strings.Join(quoted, ", "), text)
+		if given, err := v.String(); err == nil {
+			if near := nearest.Names(given, s.enum); len(near) > 0 {
+				message += fmt.Sprintf("; did you mean %q?", near[0])
+			}
+		}
+		return message
+	case v.IncompleteKind()&s.accepted() == 0:
+		return fmt.Sprintf("must be %s, not %s", kindName(s.accepted()), text)
+	case s.must != "":
+		return fmt.Sprintf("must %s, not %s", s.must, text)
+	}
+	return fmt.Sprintf("must be %s, not %s", s.expr, text)
+}
+
+// excerpt writes a value for a message, in one line of moderate length.
+func excerpt(v cue.Value) string {
+	switch v.IncompleteKind() {
+	case cue.StructKind, cue.ListKind:
+		return kindName(v.IncompleteKind())
+	}
+	b, err := format.Node(v.Syntax(cue.Final()), format.Simplify())
+	if err != nil {
+		return kindName(v.IncompleteKind())
+	}
+	s := strings.Join(strings.Fields(string(b)), " ")
+	if r := []rune(s); len(r) > 60 {
+		s = string(r[:60]) + "…"
+	}
+	return s
+}
+
+// concrete reports a value that is not known when the configuration is loaded.
+func (w *walker) concrete(v cue.Value) {
+	if isConcrete(v) {
+		return
+	}
+	// What refers to a tag without a value is reported there, and the definitions
+	// may have made one of several.
+	refers := v.Err() != nil || cue.Dereference(v) != v
+	if w.l.unset && refers || isConcrete(w.l.cfg.Value.LookupPath(v.Path())) || w.l.wasCut(v) || v.Validate() != nil {
+		return
+	}
+	at, path := w.l.valuePos(v), pathOf(v)
+	if err := v.Validate(cue.Concrete(true)); err != nil {
+		if first := cueerrors.Errors(err)[0]; len(first.Path()) > 0 {
+			path = strings.Join(first.Path(), ".")
+		}
+	}
+	w.l.mark(path)
+	w.later = append(w.later, finding(at, path, "must be a value that is known before any call, not "+excerpt(v)))
+}
+
+func isConcrete(v cue.Value) bool {
+	switch k := v.Kind(); k {
+	case cue.StructKind, cue.ListKind:
+		return v.Validate(cue.Concrete(true)) == nil
+	case cue.BottomKind:
+		d, ok := v.Default()
+		return ok && d.Validate(cue.Concrete(true)) == nil
+	}
+	return true
+}
+
+// program notes a jq program for the search for references.
+func (w *walker) program(v cue.Value) {
+	text, err := v.String()
+	if err != nil || !strings.Contains(text, argsVariable) {
+		return
+	}
+	sels := v.Path().Selectors()
+	if len(sels) < 5 {
+		return
+	}
+	tool := cue.MakePath(sels[:4]...).String()
+	w.programs[tool] = append(w.programs[tool], program{
+		field: sels[4].Unquoted(), path: v.Path().String(), text: text, pos: w.l.valuePos(v),
+	})
+}
+
+// pathOf is the path of a value as people write it.
+func pathOf(v cue.Value) string { return v.Path().String() }
+
+func joinPath(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
