@@ -47,6 +47,8 @@ type Error struct {
 	Sent bool
 	// Status is the HTTP status, where an answer had one; otherwise 0.
 	Status int
+	// RetryAfter is the wait that the upstream asks for, where Kind is RetryLater.
+	RetryAfter time.Duration
 
 	// cause is context.Canceled or context.DeadlineExceeded, or nil. Errors of
 	// the transport are not kept: their texts hold URLs.

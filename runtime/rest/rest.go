@@ -55,6 +55,9 @@ type Upstream struct {
 	// Proxy is the way that requests leave by; nil means directly, whatever the
 	// environment says.
 	Proxy *Proxy
+	// Retry says how failed requests of idempotent calls are repeated; nil means
+	// not at all.
+	Retry *Retry
 }
 
 // Options are what all upstreams share. Every field may be left out.
@@ -103,7 +106,7 @@ type upstream struct {
 // layers are what may stand around the plain exchange, the innermost first.
 // Each has a file of its own, leaves alone what an upstream does not ask for,
 // and can be taken out here.
-var layers = []func(*Client, *upstream, exchange) exchange{}
+var layers = []func(*Client, *upstream, exchange) exchange{retries}
 
 // New makes a Client. The error joins all faults of all upstreams.
 func New(ups []Upstream, o Options) (*Client, error) {
@@ -172,7 +175,7 @@ func (c *Client) ready(up Upstream) (*upstream, error) {
 	for _, err := range wrong {
 		fault("%v", err)
 	}
-	for _, err := range slices.Concat(up.TLS.check(up.URL), up.Proxy.check()) {
+	for _, err := range slices.Concat(up.TLS.check(up.URL), up.Proxy.check(), up.Retry.check()) {
 		fault("%v", err)
 	}
 	if len(faults) > 0 {
