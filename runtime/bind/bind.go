@@ -125,10 +125,22 @@ type Body struct {
 // BodyKind is a way to write a body.
 type BodyKind string
 
-// The kinds of body.
+// The kinds of body. Null is sent as JSON and is no body in every other kind.
 const (
 	// BodyJSON sends the value as it is: any JSON, compact, every digit kept.
 	BodyJSON BodyKind = "json"
+	// BodyForm sends the members of an object as
+	// application/x-www-form-urlencoded, in the way of query parameters.
+	BodyForm BodyKind = "form"
+	// BodyMultipart sends the members of an object as the parts of
+	// multipart/form-data (RFC 7578). A list repeats its name, null is left out.
+	// A part that is itself an object is a file:
+	// {"filename","contentType","text" or "base64"}, the first two optional.
+	BodyMultipart BodyKind = "multipart"
+	// BodyText sends the text of a string, number or boolean.
+	BodyText BodyKind = "text"
+	// BodyBinary sends the bytes that a string holds in base64 (RFC 4648 section 4).
+	BodyBinary BodyKind = "binary"
 )
 
 // HTTP is one request, ready to be sent as it is.

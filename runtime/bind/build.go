@@ -217,7 +217,7 @@ func (b *builder) text(t target, what string, v json.RawMessage) (s []byte, ok b
 		}
 		return s, err == nil
 	default:
-		b.fault(t, "%s %s, which has no form there: text, a number or a boolean has", what, kindNames[k])
+		b.fault(t, "%s %s, and only text, a number or a boolean can stand there", what, kindNames[k])
 		return nil, false
 	}
 }

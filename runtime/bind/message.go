@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -27,6 +26,9 @@ func (b *builder) message() (body []byte, headers []Header) {
 	}
 	body, contentType, parameter := b.body()
 	if h := find(headers, "Content-Type"); h != nil {
+		if parameter != "" && strings.Contains(strings.ToLower(h.Value), "boundary") {
+			b.fault(target{what: "header", name: h.Name}, "must not have a boundary: it is made together with the body")
+		}
 		h.Value += parameter
 	} else if body != nil {
 		headers = append(headers, Header{"Content-Type", contentType + parameter})
@@ -78,37 +80,4 @@ func (b *builder) headerValue(t target, s []byte) bool {
 		return false
 	}
 	return true
-}
-
-// bodyWriter writes a body of one kind from a value. The content type, which
-// the request may replace by its own, and the parameter, which stands after
-// either, make up the header.
-type bodyWriter func(b *builder, t target, v json.RawMessage) (body []byte, contentType, parameter string)
-
-var bodyWriters = map[BodyKind]bodyWriter{
-	"":       writeJSON,
-	BodyJSON: writeJSON,
-}
-
-// body makes the body, nil when there is none.
-func (b *builder) body() (body []byte, contentType, parameter string) {
-	if b.req.Body == nil {
-		return nil, "", ""
-	}
-	t := target{"the body", "", b.req.Body.Value}
-	write, ok := bodyWriters[b.req.Body.Kind]
-	if !ok {
-		b.fault(t, "is of the unknown kind %q", b.req.Body.Kind)
-		return nil, "", ""
-	}
-	faults := len(b.faults)
-	v, ok := b.appendJSON(make([]byte, 0, 512), t, false)
-	if !ok || faults < len(b.faults) {
-		return nil, "", ""
-	}
-	return write(b, t, v)
-}
-
-func writeJSON(_ *builder, _ target, v json.RawMessage) ([]byte, string, string) {
-	return v, "application/json", ""
 }

@@ -102,7 +102,7 @@ func TestNotJSON(t *testing.T) {
 		for _, n := range []bind.Node{input("x"), input("x", "a"), input("x", "a", "b"), bind.Const(raw)} {
 			r := request(t, "/a/{x}{+x}{/x*}{?x}")
 			r.Query, r.Headers = []bind.Field{field("q", n)}, []bind.Field{field("h", n)}
-			for _, kind := range []bind.BodyKind{bind.BodyJSON} {
+			for _, kind := range []bind.BodyKind{bind.BodyJSON, bind.BodyForm, bind.BodyMultipart, bind.BodyText, bind.BodyBinary} {
 				r.Body = &bind.Body{Kind: kind, Value: n}
 				h, err := r.Build(t.Context(), s)
 				if (h == nil) == (err == nil) {

@@ -3,7 +3,9 @@ package bind_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -318,7 +320,7 @@ func FuzzBuildPath(f *testing.F) {
 	f.Fuzz(func(t *testing.T, x, y string, seed uint64) {
 		c := randomCase(rand.New(rand.NewPCG(seed, 0)))
 		i := 0
-		for name := range c.values {
+		for _, name := range slices.Sorted(maps.Keys(c.values)) {
 			if _, given := c.args[name]; given {
 				// As a server decodes it: what is no UTF-8 cannot be sent as JSON.
 				c.values[name] = strings.ToValidUTF8([]string{x, y}[i%2], "\ufffd")
