@@ -58,6 +58,10 @@ type Upstream struct {
 	// Retry says how failed requests of idempotent calls are repeated; nil means
 	// not at all.
 	Retry *Retry
+	// Rate bounds the requests a second; nil means no bound.
+	Rate *Rate
+	// Concurrency bounds the requests under way at once; 0 means no bound.
+	Concurrency int
 }
 
 // Options are what all upstreams share. Every field may be left out.
@@ -106,7 +110,7 @@ type upstream struct {
 // layers are what may stand around the plain exchange, the innermost first.
 // Each has a file of its own, leaves alone what an upstream does not ask for,
 // and can be taken out here.
-var layers = []func(*Client, *upstream, exchange) exchange{retries}
+var layers = []func(*Client, *upstream, exchange) exchange{limits, retries}
 
 // New makes a Client. The error joins all faults of all upstreams.
 func New(ups []Upstream, o Options) (*Client, error) {
@@ -171,11 +175,14 @@ func (c *Client) ready(up Upstream) (*upstream, error) {
 	if up.MaxBytes < 0 {
 		fault("maxBytes must not be negative")
 	}
+	if up.Concurrency < 0 {
+		fault("concurrency must not be negative")
+	}
 	credentials, wrong := up.placed()
 	for _, err := range wrong {
 		fault("%v", err)
 	}
-	for _, err := range slices.Concat(up.TLS.check(up.URL), up.Proxy.check(), up.Retry.check()) {
+	for _, err := range slices.Concat(up.TLS.check(up.URL), up.Proxy.check(), up.Retry.check(), up.Rate.check()) {
 		fault("%v", err)
 	}
 	if len(faults) > 0 {
