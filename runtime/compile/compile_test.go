@@ -1,0 +1,365 @@
+package compile_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/metacue/metacue/runtime/bind"
+	"github.com/metacue/metacue/runtime/call"
+	"github.com/metacue/metacue/runtime/compile"
+	"github.com/metacue/metacue/runtime/diag"
+	"github.com/metacue/metacue/runtime/exec"
+	"github.com/metacue/metacue/runtime/load"
+)
+
+// server is a configuration with the tools given and little else.
+func server(tools string) string {
+	return `package c
+
+import "strings"
+
+_use: strings.ToUpper("")
+
+server: name: "s"
+upstreams: api: {url: "https://api.example/v1", query: "api-version": "7.1", headers: "X-Client": "metacue"}
+domains: d: {
+	description: "D"
+	tools: {
+` + tools + `
+	}
+}
+`
+}
+
+func build(t testing.TB, src string) (*exec.Program, diag.List) {
+	t.Helper()
+	cfg, findings := load.FS(fstest.MapFS{"c.cue": {Data: []byte(src)}}, "test", load.Options{})
+	if len(findings) > 0 {
+		return nil, findings.Sorted()
+	}
+	p, findings := compile.Compile(cfg, compile.Options{})
+	return p, findings.Sorted()
+}
+
+// TestRequests pins which request comes of which binding, in the direct form
+// and through expressions alike.
+func TestRequests(t *testing.T) {
+	for name, tt := range map[string]struct {
+		tool, args string
+		want       string // METHOD URL BODY, or an error
+	}{
+		"path": {
+			`input: {a!: string, b?: string}, http: {method: "GET", path: "/x/{a}{/b}"}`,
+			`{"a":"p/q r"}`, `GET https://api.example/v1/x/p%2Fq%20r?api-version=7.1`,
+		},
+		"query by convention, in order, defaults and constants filled in": {
+			`input: {z?: int, a: int | *5, k: "const", l?: [...string]}, http: {method: "GET", path: "/x"}`,
+			`{"z":9007199254740993,"l":["1","2"]}`, `GET https://api.example/v1/x?z=9007199254740993&a=5&k=const&l=1&l=2&api-version=7.1`,
+		},
+		"body by convention": {
+			`action: "create", input: {z?: int, a: int | *5, id!: string, o?: {x?: int, y!: string}}, http: {method: "POST", path: "/x/{id}"}`,
+			`{"id":"i","o":{"y":"<&>","x":1}}`, `POST https://api.example/v1/x/i?api-version=7.1 {"a":5,"o":{"y":"<&>","x":1}}`,
+		},
+		"nothing by convention": {
+			`action: "create", input: z?: int, http: {method: "POST", path: "/x"}`,
+			`{}`, `POST https://api.example/v1/x?api-version=7.1`,
+		},
+		"defaults within an argument": {
+			`action: "create", input: o?: {x: int | *3, y!: string}, http: {method: "POST", path: "/x"}`,
+			`{"o":{"y":"v"}}`, `POST https://api.example/v1/x?api-version=7.1 {"o":{"y":"v","x":3}}`,
+		},
+		"direct references": {
+			`action: "create", input: {a!: string, b?: int, c?: {d?: string, e!: int}}, http: {method: "POST", path: "/x", query: {"$b": input.b}, headers: "X-A": input.a
+				body: {name: input.a, deep: {d: input.c.d}, list: [input.a, 7, -1.50, "x"], n: null, t: true}}`,
+			`{"a":"A","b":1,"c":{"e":1}}`,
+			`POST https://api.example/v1/x?%24b=1&api-version=7.1 {"name":"A","list":["A",7,-1.50,"x"],"n":null,"t":true}`,
+		},
+		"a reference into a map is no declared member": {
+			`input: m?: [string]: string, http: {method: "GET", path: "/x", query: k: input.m.key}`,
+			`{"m":{"other":"v"}}`, `error undefined field: key`,
+		},
+		"expressions": {
+			`input: {ids!: [...int], s?: string, vote!: "yes" | "no"}, http: {method: "GET", path: "/x", query: {
+				ids: strings.Join([for i in input.ids {"\(i)"}], ",")
+				up: strings.ToUpper(input.s)
+				vote: {yes: 10, no: -10}[input.vote]
+			}}`,
+			`{"ids":[9007199254740993,2],"vote":"no"}`,
+			`GET https://api.example/v1/x?ids=9007199254740993%2C2&vote=-10&api-version=7.1`,
+		},
+		"names known only at the call": {
+			`input: {f!: [string]: string, z?: int}, http: {method: "GET", path: "/x", query: {for k, v in input.f {"filter[\(k)]": v}, z: input.z}}`,
+			`{"f":{"a":"1","b/c":"2"},"z":3}`,
+			`GET https://api.example/v1/x?z=3&filter%5Ba%5D=1&filter%5Bb%2Fc%5D=2&api-version=7.1`,
+		},
+		"vars": {
+			`input: a?: string, http: {method: "GET", path: "/x{/kind,a}", vars: {if input.a != _|_ {kind: "things"}}}`,
+			`{"a":"A"}`, `GET https://api.example/v1/x/things/A?api-version=7.1`,
+		},
+		"vars absent": {
+			`input: a?: string, http: {method: "GET", path: "/x{/kind,a}", vars: {if input.a != _|_ {kind: "things"}}}`,
+			`{}`, `GET https://api.example/v1/x?api-version=7.1`,
+		},
+		"an argument in jq stays out of the request": {
+			`input: {a?: string, n?: string}, http: {method: "GET", path: "/x"}, response: jq: "[.[] | select(.name == $args.n)]"`,
+			`{"a":"A","n":"N"}`, `GET https://api.example/v1/x?a=A&api-version=7.1`,
+		},
+		"a rule is no reference": {
+			`input: {a?: string, b?: string}, check: [if input.a != _|_ if input.b != _|_ {"a or b"}], http: {method: "GET", path: "/x"}`,
+			`{"a":"A"}`, `GET https://api.example/v1/x?a=A&api-version=7.1`,
+		},
+		"a rule that stands": {
+			`input: {a?: string, b?: string}, check: [if input.a != _|_ if input.b != _|_ {"a or b"}], http: {method: "GET", path: "/x"}`,
+			`{"a":"A","b":"B"}`, `error a or b`,
+		},
+		"let": {
+			`input: a!: string, let u = strings.ToUpper(input.a), http: {method: "GET", path: "/x", query: q: u}`,
+			`{"a":"a"}`, `GET https://api.example/v1/x?q=A&api-version=7.1`,
+		},
+		"the whole input": {
+			`action: "create", input: {a!: string, b?: int}, http: {method: "POST", path: "/x", body: input}`,
+			`{"a":"A"}`, `POST https://api.example/v1/x?api-version=7.1 {"a":"A"}`,
+		},
+		"a root array": {
+			`action: "create", input: items!: [...{n!: int}], http: {method: "POST", path: "/x", body: input.items}`,
+			`{"items":[{"n":9007199254740993},{"n":1e3}]}`, `POST https://api.example/v1/x?api-version=7.1 [{"n":9007199254740993},{"n":1000}]`,
+		},
+		"the request's own parameter takes the upstream's place": {
+			`input: {}, http: {method: "GET", path: "/x", query: "api-version": "8-preview"}`,
+			`{}`, `GET https://api.example/v1/x?api-version=8-preview`,
+		},
+		"silent-omission": {
+			`action: "create", input: {a?: string, m!: [string]: string}, http: {method: "POST", path: "/x", body: {a: input.a, if input.m.k == "x" {big: true}}}`,
+			`{"m":{}}`, `error undefined field: k`,
+		},
+		"CUE alone sees it": {
+			`input: a!: string & !="x", http: {method: "GET", path: "/x"}`,
+			`{"a":"x"}`, `error a: `,
+		},
+		"delete with a body as declared": {
+			`action: "delete", input: ids!: [...int], http: {method: "DELETE", path: "/x", body: ids: input.ids}`,
+			`{"ids":[1]}`, `DELETE https://api.example/v1/x?api-version=7.1 {"ids":[1]}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := tt.tool
+			if !strings.Contains(body, "action:") {
+				body = `action: "read", ` + body
+			}
+			p, findings := build(t, server("t: {description: \"T\", "+body+"}"))
+			if len(findings) > 0 {
+				t.Fatalf("findings:\n%v", findings)
+			}
+			req, r := p.Plan(t.Context(), call.Caller{}, "t", json.RawMessage(tt.args))
+			got := ""
+			if req == nil {
+				got = "error " + exec.Reason(r)
+			} else {
+				got = strings.TrimSpace(req.Method + " " + req.URL + " " + string(req.Body))
+			}
+			if want, ok := strings.CutPrefix(tt.want, "error "); ok {
+				if req != nil || !strings.Contains(exec.Reason(r), want) {
+					t.Fatalf("got %s\nwant an error with %q", got, want)
+				}
+				return
+			}
+			if got != strings.ReplaceAll(tt.want, "%24", "$") {
+				t.Fatalf("\n got %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestFindings pins the rules that CUE cannot state: each fault once, on its line.
+func TestFindings(t *testing.T) {
+	const good = `t: {description: "T", action: "read", input: a?: string, http: {method: "GET", path: "/x"}}`
+	for name, tt := range map[string]struct {
+		src  string
+		want []string // LINE PATH: part of the message
+	}{
+		"none": {server(good), nil},
+		"unknown action": {
+			server("t: {description: \"T\"\naction: \"raed\"\nhttp: {method: \"GET\", path: \"/x\"}}"),
+			[]string{`13 domains.d.tools.t.action: no action "raed"; did you mean read`},
+		},
+		"unknown upstream": {
+			server("t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/x\"\nupstream: \"appi\"}}"),
+			[]string{`13 domains.d.tools.t.http.upstream: no upstream "appi"; did you mean api`},
+		},
+		"path variable": {
+			server("t: {description: \"T\", action: \"read\", input: projectId!: string, http: {method: \"GET\"\npath: \"/x/{project_id}\"}}"),
+			[]string{`13 domains.d.tools.t.http.path: {project_id} is no argument of the tool; did you mean projectId`},
+		},
+		"missing-path-arg": {
+			server("t: {description: \"T\", action: \"read\", input: a?: string, http: {method: \"GET\"\npath: \"/x/{a}\"}}"),
+			[]string{`13 domains.d.tools.t.http.path: {a} may be left out`},
+		},
+		"never sent": {
+			server("t: {description: \"T\", action: \"create\", input: {a!: string\nb?: string}, http: {method: \"POST\", path: \"/x\", body: {a: input.a}}}"),
+			[]string{`13 domains.d.tools.t.input.b: accepted and never sent`},
+		},
+		"update-default": {
+			server("t: {description: \"T\", action: \"update\", input: {a!: string\ndraft: bool | *false}, http: {method: \"PATCH\", path: \"/x\", body: {a: input.a, d: input.draft}}}"),
+			[]string{`13 domains.d.tools.t.input.draft: a default in the body of an update`},
+		},
+		"update-default by convention": {
+			server("t: {description: \"T\", action: \"update\", input: {a!: string\ndraft: bool | *false}, http: {method: \"PATCH\", path: \"/x/{a}\"}}"),
+			[]string{`13 domains.d.tools.t.input.draft: a default in the body of an update`},
+		},
+		"arg-collision": {
+			server("t: {description: \"T\", action: \"read\", input: {a?: string\nq?: string}, http: {method: \"GET\", path: \"/x\", query: q: input.a}}"),
+			[]string{`13 domains.d.tools.t.input.q: would be sent as query parameter q, which the request sets already`},
+		},
+		"arg-collision with the upstream": {
+			server("t: {description: \"T\", action: \"read\", input: {\"api-version\"?: string}, http: {method: \"GET\", path: \"/x\"}}"),
+			[]string{`12 domains.d.tools.t.input.api-version: would be sent as query parameter api-version`},
+		},
+		"arg-collision with vars": {
+			server("t: {description: \"T\", action: \"read\", input: {a!: string}, http: {method: \"GET\", path: \"/x/{a}\"\nvars: a: \"y\"}}"),
+			[]string{`13 domains.d.tools.t.http.vars: a is an argument too`},
+		},
+		"query-object": {
+			server("t: {description: \"T\", action: \"read\", input: {o?: {x?: int}}, http: {method: \"GET\", path: \"/x\"}}"),
+			[]string{`12 domains.d.tools.t.input.o: an object cannot stand in the query`},
+		},
+		"reserved header": {
+			server("t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/x\"\nheaders: Host: \"evil\"}}"),
+			[]string{`13 domains.d.tools.t.http.headers.Host: made by the HTTP client`},
+		},
+		"jq": {
+			server("t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/x\"}\nresponse: jq: \".[\"}"),
+			[]string{`13 domains.d.tools.t.response.jq: no jq program`},
+		},
+		"half-element": {
+			server("t: {description: \"T\", action: \"update\", input: {v?: string}, http: {method: \"PATCH\", path: \"/x\"\nbody: [for f in [\"a\"] {op: \"add\", path: \"/\\(f)\", value: input.v}]}}"),
+			[]string{`13 domains.d.tools.t.http.body: element 0 of a list would be sent without a part`},
+		},
+		"check unguarded": {
+			server("t: {description: \"T\", action: \"read\", input: {v?: int}\ncheck: [if input.v > 3 {\"no\"}], http: {method: \"GET\", path: \"/x\"}}"),
+			[]string{`13 domains.d.tools.t.check: cannot be evaluated when an optional argument is left out`},
+		},
+		"example": {
+			server("t: {description: \"T\", action: \"read\", input: {v!: int, w?: int}, http: {method: \"GET\", path: \"/x\"}\nexamples: [{arguments: {v: 1}},\n{arguments: {x: 1}}]}"),
+			[]string{`14 domains.d.tools.t.examples: missing required argument: v; unknown argument: x`},
+		},
+		"name-limits": {
+			server(good + "\nu: {description: \"U\", action: \"read\", aliases: [\"t\"], http: {method: \"GET\", path: \"/x\"}}\n" + strings.Repeat("n", 63) + ": {description: \"N\", action: \"read\", http: {method: \"GET\", path: \"/x\"}}"),
+			[]string{`13 domains.d.tools.u.aliases: the name t is taken: domains.d.tools.t at test/c.cue:12 answers to it`, `14 domains.d.tools.` + strings.Repeat("n", 63) + `: too long`},
+		},
+		"duplicates over domains": {
+			server(good) + "domains: e: {description: \"E\", tools: t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/x\"}}}\n",
+			[]string{`16 domains.e.tools.t: the name t is taken: domains.d.tools.t at test/c.cue:12`},
+		},
+		"default argument": {
+			server(good) + "defaults: {a: \"x\"\nprojcet: \"y\"}\n",
+			[]string{`17 defaults.projcet: no tool has an argument projcet`},
+		},
+		"skill": {
+			server(good) + "skills: s: {description: \"S\", tools: [\"t\",\n\"tt\"]}\n",
+			[]string{`17 skills.s.tools: there is no tool "tt"`},
+		},
+		"own action": {
+			server(good) + "actions: run: description: \"Runs\"\n",
+			[]string{`16 actions.run: effect is missing`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, findings := build(t, tt.src)
+			var got []string
+			for _, f := range findings {
+				got = append(got, fmt.Sprintf("%d %s: %s", f.Line, f.Path, f.Message))
+			}
+			if len(got) != len(tt.want) {
+				t.Fatalf("got %d findings, want %d:\n%s", len(got), len(tt.want), strings.Join(got, "\n"))
+			}
+			for i, want := range tt.want {
+				place, part, _ := strings.Cut(want, ": ")
+				if !strings.HasPrefix(got[i], place+": ") || !strings.Contains(got[i], part) {
+					t.Errorf("\n got %s\nwant %s", got[i], want)
+				}
+			}
+		})
+	}
+}
+
+// TestDirect pins that bindings which only move values never reach CUE.
+func TestDirect(t *testing.T) {
+	p, findings := build(t, server(`t: {description: "T", action: "create", input: {a!: string, b?: int, c?: [...string], d?: {e?: string}},
+		http: {method: "POST", path: "/x/{a}", query: {q: input.b}, headers: "X-Y": "const", body: {a: input.a, list: [input.a], nested: {e: input.d.e, c: input.c}}}}`))
+	if len(findings) > 0 {
+		t.Fatal(findings)
+	}
+	if r := p.Tools["t"].Request; r.Exprs != nil || p.Tools["t"].Verifier != nil {
+		t.Errorf("evaluated at the call: %+v", r)
+	}
+}
+
+func TestServerDefaults(t *testing.T) {
+	src := server(`t: {description: "T", action: "read", input: {project!: string, x?: int}, http: {method: "GET", path: "/{project}"}}`) + "defaults: {project: \"Contoso\", x: null}\n"
+	p, findings := build(t, src)
+	if len(findings) > 0 {
+		t.Fatal(findings)
+	}
+	info, _ := p.Catalog.Tool("t")
+	if string(info.Defaults) != `{"project":"Contoso"}` {
+		t.Errorf("defaults: %s", info.Defaults)
+	}
+	if s := string(info.InputSchema); strings.Contains(s, "required") || !strings.Contains(s, `"default":"Contoso"`) {
+		t.Errorf("schema: %s", s)
+	}
+	req, _ := p.Plan(t.Context(), call.Caller{}, "t", nil)
+	if req == nil || !strings.HasPrefix(req.URL, "https://api.example/v1/Contoso?") {
+		t.Errorf("request: %+v", req)
+	}
+}
+
+// thousand is a configuration of n tools of 12 arguments in nine domains.
+func thousand(n int) string {
+	var b strings.Builder
+	b.WriteString("package c\n\nserver: name: \"s\"\nupstreams: api: url: \"https://api.example\"\n")
+	for i := range n {
+		fmt.Fprintf(&b, "domains: d%d: {description: \"Domain %d\", tools: tool_%d: {\n\tdescription: \"Does thing %d to something\"\n\taction: \"read\"\n\tinput: {\n", i%9, i%9, i, i)
+		for j := range 12 {
+			typ := []string{"string", "int & >=1 & <=1000", `"a" | "b" | "c"`, "[...string]", "bool", "int | *100"}[j%6]
+			mark := []string{"!", "?", "?", "?", "?", ""}[j%6]
+			fmt.Fprintf(&b, "\t\t// Argument number %d\n\t\targ%d%s: %s\n", j, j, mark, typ)
+		}
+		b.WriteString("\t}\n\thttp: {method: \"GET\", path: \"/things/{arg0}/parts/{arg6}\", query: {\"$top\": input.arg5, filter: input.arg2}}\n}}\n")
+	}
+	return b.String()
+}
+
+func BenchmarkThousandTools(b *testing.B) {
+	src := thousand(1000)
+	for b.Loop() {
+		if _, findings := build(b, src); len(findings) > 0 {
+			b.Fatal(findings[0])
+		}
+	}
+}
+
+func benchmarkPlan(b *testing.B, query string) {
+	p, findings := build(b, server(`t: {description: "T", action: "read", input: {a!: string, ids!: [...int], s?: string}, http: {method: "GET", path: "/x/{a}", query: `+query+`}}`))
+	if len(findings) > 0 {
+		b.Fatal(findings)
+	}
+	args, err := bind.ParseArgs([]byte(`{"a":"A","ids":[1,2,3],"s":"text"}`), bind.Bounds{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := p.Tools["t"].Request
+	for b.Loop() {
+		if _, err := r.Build(b.Context(), &bind.Scope{Args: args}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkBindDirect(b *testing.B) { benchmarkPlan(b, `{ids: input.ids, s: input.s}`) }
+
+func BenchmarkBindExpression(b *testing.B) {
+	benchmarkPlan(b, `{ids: strings.Join([for i in input.ids {"\(i)"}], ","), s: strings.ToUpper(input.s)}`)
+}
