@@ -8,8 +8,6 @@ package load
 import (
 	"fmt"
 	"io/fs"
-	"slices"
-	"strconv"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
@@ -181,63 +179,6 @@ func (l *loader) imports(im importer) {
 		}
 	}
 	resolve(l.cut.files)
-}
-
-// dropSchema takes schema.#Config out of files that embed it: the configuration
-// is unified with it in any case, and Own is then what the operator wrote.
-func dropSchema(files []*ast.File) {
-	for _, f := range files {
-		specs := map[*ast.ImportSpec]int{} // of the schema: how often each is used
-		for spec := range f.ImportSpecs() {
-			if path, err := strconv.Unquote(spec.Path.Value); err == nil && ast.ParseImportPath(path).Path == schema.ImportPath {
-				specs[spec] = 0
-			}
-		}
-		if len(specs) == 0 {
-			continue
-		}
-		ast.Walk(f, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok {
-				if spec, ok := id.Node.(*ast.ImportSpec); ok {
-					specs[spec]++
-				}
-			}
-			return true
-		}, nil)
-		f.Decls = slices.DeleteFunc(f.Decls, func(d ast.Decl) bool {
-			spec := embeddedConfig(d)
-			if _, ours := specs[spec]; spec == nil || !ours {
-				return false
-			}
-			if specs[spec]--; specs[spec] == 0 { // an import must be used
-				for _, d := range f.Decls {
-					if im, ok := d.(*ast.ImportDecl); ok {
-						im.Specs = slices.DeleteFunc(im.Specs, func(s *ast.ImportSpec) bool { return s == spec })
-					}
-				}
-			}
-			return true
-		})
-	}
-}
-
-// embeddedConfig is the import that d embeds #Config of.
-func embeddedConfig(d ast.Decl) *ast.ImportSpec {
-	e, ok := d.(*ast.EmbedDecl)
-	if !ok {
-		return nil
-	}
-	sel, ok := e.Expr.(*ast.SelectorExpr)
-	if !ok {
-		return nil
-	}
-	pkg, ok := sel.X.(*ast.Ident)
-	name, _, err := ast.LabelName(sel.Sel)
-	if !ok || err != nil || name != "#Config" {
-		return nil
-	}
-	spec, _ := pkg.Node.(*ast.ImportSpec)
-	return spec
 }
 
 // instance makes the operator's package from the files as they are.

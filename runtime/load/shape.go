@@ -16,6 +16,7 @@ import (
 // knows too, but does not tell one fault at a time. Shapes are read from the
 // syntax of the embedded schema, so that they cannot drift from it.
 type shape struct {
+	name  string // of the definition, such as #Tool; "" for one without
 	kind  shapeKind
 	holds string // what @holds says: "", "type", "expressions" or "jq"
 
@@ -50,7 +51,7 @@ const (
 
 // member is a named field of a structure.
 type member struct {
-	name     string
+	label    string
 	required bool
 	*shape
 }
@@ -64,7 +65,7 @@ type pattern struct {
 // member finds a field by name.
 func (s *shape) member(name string) (member, bool) {
 	for _, m := range s.members {
-		if m.name == name {
+		if m.label == name {
 			return m, true
 		}
 	}
@@ -75,7 +76,7 @@ func (s *shape) member(name string) (member, bool) {
 func (s *shape) names() []string {
 	var names []string
 	for _, m := range s.members {
-		names = append(names, m.name)
+		names = append(names, m.label)
 	}
 	return names
 }
@@ -132,6 +133,7 @@ func (r *shapeReader) definition(name string) *shape {
 	s := &shape{}
 	r.done[name] = s
 	*s = *r.field(f)
+	s.name = name
 	return s
 }
 

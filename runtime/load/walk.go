@@ -112,7 +112,7 @@ func (w *walker) structure(v cue.Value, s *shape) {
 	given := make([]cue.Value, len(s.members))
 	for it.Next() {
 		name, f := it.Selector().Unquoted(), it.Value()
-		if i := slices.IndexFunc(s.members, func(m member) bool { return m.name == name }); i >= 0 {
+		if i := slices.IndexFunc(s.members, func(m member) bool { return m.label == name }); i >= 0 {
 			given[i] = f
 			w.walk(f, s.members[i].shape)
 			continue
@@ -154,10 +154,10 @@ func (w *walker) unknown(v, f cue.Value, name string, s *shape) {
 // neighbour was meant to be is reported with that.
 func (w *walker) missing(v cue.Value, s *shape, given []cue.Value) {
 	for i, m := range s.members {
-		if !m.required || given[i].Exists() || slices.Contains(w.l.misspelt[pathOf(v)], m.name) || w.l.wasCut(v) {
+		if !m.required || given[i].Exists() || slices.Contains(w.l.misspelt[pathOf(v)], m.label) || w.l.wasCut(v) {
 			continue
 		}
-		w.lacks(v, joinPath(pathOf(v), m.name), "is missing, and required")
+		w.lacks(v, joinPath(pathOf(v), m.label), "is missing, and required")
 	}
 }
 
@@ -169,8 +169,8 @@ func (w *walker) oneOf(v cue.Value, s *shape, given []cue.Value) {
 	var names []string
 	var values []cue.Value
 	for i, m := range s.members {
-		if slices.Contains(s.oneof, m.name) && given[i].Exists() {
-			names, values = append(names, m.name), append(values, given[i])
+		if slices.Contains(s.oneof, m.label) && given[i].Exists() {
+			names, values = append(names, m.label), append(values, given[i])
 		}
 	}
 	switch {
