@@ -62,6 +62,8 @@ type Upstream struct {
 	Rate *Rate
 	// Concurrency bounds the requests under way at once; 0 means no bound.
 	Concurrency int
+	// Redirects is SameOrigin, or empty to follow none.
+	Redirects string
 }
 
 // Options are what all upstreams share. Every field may be left out.
@@ -110,7 +112,7 @@ type upstream struct {
 // layers are what may stand around the plain exchange, the innermost first.
 // Each has a file of its own, leaves alone what an upstream does not ask for,
 // and can be taken out here.
-var layers = []func(*Client, *upstream, exchange) exchange{limits, retries}
+var layers = []func(*Client, *upstream, exchange) exchange{limits, redirects, retries}
 
 // New makes a Client. The error joins all faults of all upstreams.
 func New(ups []Upstream, o Options) (*Client, error) {
@@ -177,6 +179,9 @@ func (c *Client) ready(up Upstream) (*upstream, error) {
 	}
 	if up.Concurrency < 0 {
 		fault("concurrency must not be negative")
+	}
+	if up.Redirects != "" && up.Redirects != SameOrigin {
+		fault("redirects must be %q, or left out", SameOrigin)
 	}
 	credentials, wrong := up.placed()
 	for _, err := range wrong {
