@@ -21,7 +21,8 @@ import (
 type session struct {
 	client *mcp.ClientSession
 	tap    *tap
-	server *process // nil when the server was there already
+	server *process        // nil when the server was there already
+	tools  json.RawMessage // of the last tools/list that the server answered
 }
 
 // kill ends a session that the script left open.
@@ -197,11 +198,15 @@ func (c mcpCommand) list() {
 	if list.NextCursor != "" {
 		c.ts.Fatalf("mcp list: the list has a second page, which hosts ignore")
 	}
-	var raw struct {
-		Tools json.RawMessage `json:"tools"`
+	// A list that the server lets clients keep may come from the client's cache.
+	if last := s.tap.last(); last != nil {
+		var result struct {
+			Tools json.RawMessage `json:"tools"`
+		}
+		c.ts.Check(json.Unmarshal(last, &result))
+		s.tools = result.Tools
 	}
-	c.ts.Check(json.Unmarshal(s.tap.last(), &raw))
-	c.ts.Check(writeIndented(c.ts.Stdout(), raw.Tools))
+	c.ts.Check(writeIndented(c.ts.Stdout(), s.tools))
 }
 
 // call calls a tool by the name that stands on the line.
