@@ -1,6 +1,7 @@
 package bind_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/metacue/metacue/runtime/bind"
@@ -66,5 +67,26 @@ func BenchmarkParseArgs(b *testing.B) {
 		if _, err := bind.ParseArgs(data, bind.DefaultBounds); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkBuildHostile has values that try to make the checks of a path slow;
+// its time for each byte should be that of BenchmarkBuildLong.
+func BenchmarkBuildHostile(b *testing.B) {
+	for _, piece := range []string{"/", "../", "%25", "%2"} {
+		b.Run(piece, func(b *testing.B) { buildLong(b, piece) })
+	}
+}
+
+func BenchmarkBuildLong(b *testing.B) { buildLong(b, "x") }
+
+func buildLong(b *testing.B, piece string) {
+	value := strings.Repeat(piece, 100_000/len(piece))
+	r := request(b, "/{x}/{+x}")
+	s := &bind.Scope{Args: bind.Args{"x": quoted(b, value)}}
+	b.SetBytes(int64(2 * len(value)))
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _ = r.Build(b.Context(), s) // refused or not
 	}
 }

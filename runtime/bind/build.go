@@ -54,6 +54,10 @@ type builder struct {
 	faults Errors
 }
 
+// maxFaults is how many faults of one call are told: a body of thousands of
+// members can have one in each.
+const maxFaults = 20
+
 // target is a place that a value goes to.
 type target struct {
 	what string // the kind of place, in words
@@ -69,6 +73,12 @@ func (b *builder) fault(t target, format string, args ...any) {
 		place = fmt.Sprintf("%s %q", t.what, t.name)
 	}
 	e := &Error{Argument: argument(t.node), Reason: place + " " + fmt.Sprintf(format, args...)}
+	switch {
+	case len(b.faults) > maxFaults:
+		return
+	case len(b.faults) == maxFaults:
+		e = &Error{Reason: "there are more faults"}
+	}
 	if !slices.ContainsFunc(b.faults, func(f *Error) bool { return *f == *e }) {
 		b.faults = append(b.faults, e)
 	}

@@ -1,8 +1,12 @@
 package bind_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/metacue/metacue/runtime/bind"
@@ -92,6 +96,38 @@ func TestAllFaultsAtOnce(t *testing.T) {
 	if got := arguments(refused(t, r, s)); !slices.Equal(got, []string{"a", "b", "c", "d", "e", "f", "g"}) {
 		t.Errorf("the faults are about %q", got)
 	}
+}
+
+// A caller cannot make the answer as large as it likes.
+func TestManyFaults(t *testing.T) {
+	var b strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&b, `"k%d":{},`, i)
+	}
+	faults := refused(t, post(t, bind.BodyForm, input("x")), scope(t, `{"x":{`+b.String()+`"z":0}}`), "there are more faults")
+	if len(faults) != 21 {
+		t.Errorf("%d faults are told", len(faults))
+	}
+}
+
+// Any number of goroutines may build from one request and one scope.
+func TestConcurrentBuild(t *testing.T) {
+	r, s := direct(t)
+	r.Method, r.Body = "POST", &bind.Body{Kind: bind.BodyMultipart, Value: bind.Object{field("a", input("project")), field("b", bind.Expr(0))}}
+	r.Exprs = evaluator{values: []json.RawMessage{json.RawMessage(`"x"`)}}
+	want := build(t, r, s)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 100 {
+				got, err := r.Build(t.Context(), s)
+				if err != nil || got.URL != want.URL || !bytes.Equal(got.Body, want.Body) || !slices.Equal(got.Header, want.Header) {
+					t.Errorf("%v %v", got, err)
+				}
+			}
+		})
+	}
+	group.Wait()
 }
 
 // The form of what compile or an evaluator gives is not checked again, but must

@@ -3,6 +3,7 @@ package bind_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -12,6 +13,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +24,7 @@ import (
 )
 
 var (
-	duration = flag.Duration("bind.duration", time.Second, "how long TestAnyValueAnyPath sends values")
+	duration = flag.Duration("bind.duration", time.Second, "how long each test of random values goes on")
 	seed     = flag.Uint64("bind.seed", 0, "the seed of random values; 0 for one that is never the same")
 )
 
@@ -138,7 +141,7 @@ var awkward = []string{
 func randomValue(r *rand.Rand) string {
 	var b strings.Builder
 	n := r.IntN(6)
-	if r.IntN(200) == 0 {
+	if r.IntN(2000) == 0 {
 		n = r.IntN(20_000)
 	}
 	for range n {
@@ -290,6 +293,70 @@ func TestAnyValueAnyPath(t *testing.T) {
 	t.Logf("%d requests sent, %d refused", sent, refusals)
 	if sent < 100 || refusals < 100 {
 		t.Errorf("the values are not what they should be")
+	}
+}
+
+// Whatever values are sent as query parameter, header or body of any kind, the
+// server reads the values that were sent; or the call was refused, which only a
+// header can need.
+func TestAnyValueAnyPlace(t *testing.T) {
+	r := random(t)
+	kinds := []bind.BodyKind{bind.BodyJSON, bind.BodyForm, bind.BodyText, bind.BodyBinary, bind.BodyMultipart}
+	deadline := time.Now().Add(*duration)
+	for n := 0; n < 2000 || time.Now().Before(deadline); n++ {
+		v, w := randomValue(r), randomValue(r)
+		kind := kinds[n%len(kinds)]
+		req := post(t, kind, bind.Object{field("a", input("v")), field("l", bind.List{input("v"), input("w")})})
+		want, _ := json.Marshal(map[string]any{"a": v, "l": []string{v, w}})
+		switch kind {
+		case bind.BodyText:
+			req.Body.Value = input("v")
+		case bind.BodyBinary:
+			req.Body.Value = bind.Const(quoted(t, base64.StdEncoding.EncodeToString([]byte(v))))
+		}
+		req.Query = []bind.Field{field("a", input("v")), field("l", bind.List{input("v"), input("w")}), field("", bind.Const(`{`+string(quoted(t, w))+`:"named"}`))}
+		req.Headers = []bind.Field{field("X-A", input("v"))}
+		h, err := req.Build(t.Context(), &bind.Scope{Args: bind.Args{"v": quoted(t, v), "w": quoted(t, w)}})
+		noHeader := strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) || strings.Trim(v, " \t") != v
+		if (err != nil) != noHeader {
+			t.Fatalf("%q: refused: %v", v, err)
+		}
+		if err != nil {
+			req.Headers = nil
+			h = build(t, req, &bind.Scope{Args: bind.Args{"v": quoted(t, v), "w": quoted(t, w)}})
+		}
+		got, err := transmit(h)
+		if err != nil {
+			t.Fatalf("%q: %s: %v", v, h.URL, err)
+		}
+		wantQuery := url.Values{"a": {v}, "l": {v, w}}
+		wantQuery.Add(w, "named")
+		if !reflect.DeepEqual(got.query, wantQuery) {
+			t.Fatalf("%q %q: the query is %q", v, w, got.query)
+		}
+		if !noHeader && got.header.Get("X-A") != v {
+			t.Fatalf("%q: the header is %q", v, got.header.Get("X-A"))
+		}
+		switch kind {
+		case bind.BodyJSON:
+			var body any
+			err = json.Unmarshal(got.body, &body)
+			if again, _ := json.Marshal(body); err != nil || !bytes.Equal(again, want) {
+				t.Fatalf("%q %q: the body is %s: %v", v, w, got.body, err)
+			}
+		case bind.BodyForm:
+			if form, err := url.ParseQuery(string(got.body)); err != nil || !reflect.DeepEqual(form, url.Values{"a": {v}, "l": {v, w}}) {
+				t.Fatalf("%q %q: the form is %s: %v", v, w, got.body, err)
+			}
+		case bind.BodyMultipart:
+			if p := parts(t, h); !slices.Equal(p, []part{{"a", "", "", v}, {"l", "", "", v}, {"l", "", "", w}}) {
+				t.Fatalf("%q %q: the parts are %q", v, w, p)
+			}
+		default:
+			if string(got.body) != v {
+				t.Fatalf("%q: the body is %q", v, got.body)
+			}
+		}
 	}
 }
 
