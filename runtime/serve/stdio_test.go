@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -372,3 +373,30 @@ func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 type failing struct{ error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.error }
+
+// Whatever comes in, what goes out is JSON-RPC alone, and the end is in order.
+func FuzzStdout(f *testing.F) {
+	requests, err := os.ReadFile("testdata/requests.jsonl")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(requests))
+	f.Add("\r\n\n{}\n[\n\x00\xff\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}")
+	f.Add(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{}}}` + "\n" +
+		`[{"jsonrpc":"2.0","id":1e400,"method":"ping"},{"jsonrpc":"2.0","id":1.5,"method":"ping"},{"jsonrpc":"2.0","id":1,"result":{}}]`)
+	f.Add(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"panics",` + modern + `}}`)
+	f.Add(`{"jsonrpc":"2.0","id":3,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + modern + `}}`)
+	open := make(chan struct{})
+	close(open)
+	f.Fuzz(func(t *testing.T, input string) {
+		var out bytes.Buffer
+		if err := Stdio(t.Context(), strings.NewReader(input), &out, options(t, "meta", open)); err != nil {
+			t.Error(err)
+		}
+		for line := range strings.Lines(out.String()) {
+			if !strings.HasPrefix(line, "[") && !strings.HasPrefix(line, `{"jsonrpc":"2.0",`) || !json.Valid([]byte(line)) {
+				t.Errorf("%q is answered with %q", input, line)
+			}
+		}
+	})
+}

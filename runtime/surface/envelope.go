@@ -27,6 +27,14 @@ type envelope struct {
 	faults  []string
 }
 
+const (
+	// maxMembers is how many members an object may have that is taken apart here,
+	// and so how many faults an answer can tell of.
+	maxMembers = 1000
+	// maxNames is how many names one list may hold.
+	maxNames = 100
+)
+
 // member is one member of a JSON object. Its value is never decoded further
 // than needed, so that numbers keep every digit.
 type member struct {
@@ -65,28 +73,36 @@ func (e *envelope) take(name string) json.RawMessage {
 	return nil
 }
 
-// text takes an argument that is a string. Numbers and booleans are read as the
-// text they were written in: command lines send 42 where "42" is meant. An
-// optional one that is null or empty counts as absent.
-func (e *envelope) text(name string, required bool) string {
+// optional is take for an argument of which null and "" say no more than its
+// absence does.
+func (e *envelope) optional(name string) json.RawMessage {
 	raw := e.take(name)
-	var s string
-	switch {
-	case absent(raw):
-	case json.Unmarshal(raw, &s) == nil:
-	default:
-		var ok bool
-		if s, ok = e.scalar(name, raw); !ok {
-			e.faults = append(e.faults, name+" must be a string")
+	if s := string(raw); s != `""` && s != "null" {
+		return raw
+	}
+	e.repairs = append(e.repairs, name+" was empty and was left out")
+	return nil
+}
+
+// text takes an argument that is a string. Numbers and booleans are read as the
+// text they were written in: command lines send 42 where "42" is meant.
+func (e *envelope) text(name string, required bool) string {
+	var raw json.RawMessage
+	if required {
+		if raw = e.take(name); absent(raw) || string(raw) == `""` {
+			e.faults = append(e.faults, "missing required argument: "+name)
 			return ""
 		}
+	} else if raw = e.optional(name); raw == nil {
+		return ""
 	}
-	switch {
-	case s != "":
-	case required:
-		e.faults = append(e.faults, "missing required argument: "+name)
-	case raw != nil:
-		e.repairs = append(e.repairs, name+" was empty and was left out")
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	s, ok := e.scalar(name, raw)
+	if !ok {
+		e.faults = append(e.faults, name+" must be a string")
 	}
 	return s
 }
@@ -95,8 +111,8 @@ func (e *envelope) text(name string, required bool) string {
 // of one, and JSON text of a list is that list. single says that it was given as
 // a string.
 func (e *envelope) texts(name string) (list []string, single bool) {
-	raw := e.take(name)
-	if absent(raw) {
+	raw := e.optional(name)
+	if raw == nil {
 		return nil, false
 	}
 	raw, unquoted := unquote(raw, '[')
@@ -107,6 +123,10 @@ func (e *envelope) texts(name string) (list []string, single bool) {
 	if json.Unmarshal(raw, &items) != nil {
 		items, single = []json.RawMessage{raw}, true
 	}
+	if len(items) > maxNames {
+		e.faults = append(e.faults, fmt.Sprintf("%s holds %d names: ask for at most %d at a time", name, len(items), maxNames))
+		return nil, false
+	}
 	for _, item := range items {
 		var s string
 		if json.Unmarshal(item, &s) != nil || absent(item) {
@@ -116,7 +136,7 @@ func (e *envelope) texts(name string) (list []string, single bool) {
 				return nil, single
 			}
 		}
-		if s != "" && !slices.Contains(list, s) {
+		if !slices.Contains(list, s) {
 			list = append(list, s)
 		}
 	}
@@ -199,7 +219,9 @@ func readObject(raw json.RawMessage) ([]member, error) {
 		if seen[m.name] {
 			return nil, fmt.Errorf("it holds %s twice", clip(m.name))
 		}
-		seen[m.name] = true
+		if seen[m.name] = true; len(seen) > maxMembers {
+			return nil, fmt.Errorf("it has more than %d members", maxMembers)
+		}
 		members = append(members, m)
 	}
 	if _, err := d.Token(); err != nil {

@@ -191,7 +191,7 @@ func (m *meta) getToolSchema(_ context.Context, _ call.Caller, e *envelope) call
 			names = append(names, n)
 		}
 	}
-	if len(names) == 0 {
+	if len(names) == 0 && len(e.faults) == 0 {
 		e.faults = append(e.faults, "missing argument: give tool_name or tool_names")
 	}
 	if refusal, bad := e.close(); bad {
@@ -228,7 +228,7 @@ func (m *meta) about(name string) (any, bool) {
 }
 
 func (m *meta) executeTool(ctx context.Context, caller call.Caller, e *envelope) call.Result {
-	name, args := e.text("tool_name", true), e.take("arguments")
+	name, args := e.text("tool_name", true), e.optional("arguments")
 	beside := e.members
 	e.members = nil
 	if refusal, bad := e.close(); bad {

@@ -71,7 +71,9 @@ func TestDiscovery(t *testing.T) {
 		{getToolSchema, `{"tool_name":"get_repository"}`, repoEntry, false, nil},
 		{getToolSchema, `{"tool_name":"repo_get"}`, repoEntry, false, nil}, // an alias answers with the name of now
 		{getToolSchema, `{"tool_name":"create_branch","tool_names":[]}`, branchEntry, false, nil},
-		{getToolSchema, `{"tool_name":"create_branch","tool_names":null}`, branchEntry, false, nil},
+		{getToolSchema, `{"tool_name":"create_branch","tool_names":null}`, branchEntry, false, []string{"tool_names was empty and was left out"}},
+		{getToolSchema, `{"tool_name":"","tool_names":["create_branch"]}`, `{"tools":[` + branchEntry + `]}`, false, []string{"tool_name was empty and was left out"}},
+		{getToolSchema, `{"tool_names":["","create_branch"]}`, `{"tools":[{"tool_name":"","error":"unknown tool: ","nearest":[]},` + branchEntry + `]}`, false, nil},
 		{getToolSchema, `{"tool_names":["create_branch","get_repository","create_branch"]}`, `{"tools":[` + branchEntry + `,` + repoEntry + `]}`, false, nil},
 		{getToolSchema, `{"tool_name":["create_branch"]}`, `{"tools":[` + branchEntry + `]}`, false, nil},
 		{getToolSchema, `{"tool_names":"create_branch"}`, `{"tools":[` + branchEntry + `]}`, false, nil},
@@ -83,9 +85,9 @@ func TestDiscovery(t *testing.T) {
 		{getToolSchema, `{"tool_names":["zzz","create_branch"]}`, `{"tools":[{"tool_name":"zzz","error":"unknown tool: zzz","nearest":[]},` + branchEntry + `]}`, false, nil},
 		{getToolSchema, `{"tool_names":["zzz",1]}`, `{"tools":[{"tool_name":"zzz","error":"unknown tool: zzz","nearest":[]},{"tool_name":"1","error":"unknown tool: 1","nearest":[]}]}`, true, []string{"tool_names was 1 and was read as text"}},
 		{getToolSchema, `{}`, wrong(getToolSchema, namesSchema, "missing argument: give tool_name or tool_names"), true, nil},
-		{getToolSchema, `{"tool_name":"","tool_names":[""]}`, wrong(getToolSchema, namesSchema, "missing argument: give tool_name or tool_names"), true, nil},
-		{getToolSchema, `{"tool_name":{"a":1}}`, wrong(getToolSchema, namesSchema, "tool_name must hold strings; missing argument: give tool_name or tool_names"), true, nil},
-		{getToolSchema, `{"tool_names":[null],"name":"x"}`, wrong(getToolSchema, namesSchema, "tool_names must hold strings; missing argument: give tool_name or tool_names; unknown argument: name (nearest: tool_name)"), true, nil},
+		{getToolSchema, `{"tool_name":"","tool_names":[]}`, wrong(getToolSchema, namesSchema, "missing argument: give tool_name or tool_names"), true, []string{"tool_name was empty and was left out"}},
+		{getToolSchema, `{"tool_name":{"a":1}}`, wrong(getToolSchema, namesSchema, "tool_name must hold strings"), true, nil},
+		{getToolSchema, `{"tool_names":[null],"name":"x"}`, wrong(getToolSchema, namesSchema, "tool_names must hold strings; unknown argument: name (nearest: tool_name)"), true, nil},
 	} {
 		var r recorder
 		got, result := ask(t, newSurface(t, "meta", small(), r.do), c.tool, c.args)
@@ -117,7 +119,8 @@ func TestExecute(t *testing.T) {
 		{`{"tool_name":"create_branch","arguments":{"name":"a"}}`, made{"create_branch", `{"name":"a"}`}, nil},
 		{`{"tool_name":"create_branch","arguments":{ "n": 9007199254740993 }}`, made{"create_branch", `{ "n": 9007199254740993 }`}, nil},
 		{`{"tool_name":"create_branch"}`, made{"create_branch", ``}, nil},
-		{`{"tool_name":"create_branch","arguments":null}`, made{"create_branch", `null`}, nil},
+		{`{"tool_name":"create_branch","arguments":null}`, made{"create_branch", ``}, []string{"arguments was empty and was left out"}},
+		{`{"tool_name":"create_branch","arguments":""}`, made{"create_branch", ``}, []string{"arguments was empty and was left out"}},
 		{`{"tool_name":"repo_get","arguments":{}}`, made{"get_repository", `{}`}, nil},
 		// What stands in place of an object is the program's to read.
 		{`{"tool_name":"create_branch","arguments":"{\"name\":\"a\"}"}`, made{"create_branch", `"{\"name\":\"a\"}"`}, nil},
@@ -148,7 +151,7 @@ func TestArgsAsString(t *testing.T) {
 			[]string{"the arguments were JSON text and were read as the object in it"}},
 		// The envelope left out, wholly or in part.
 		{executeTool, `{"tool_name":"create_branch","name":"a","n":1.10}`, made{"create_branch", `{"name":"a","n":1.10}`}, []string{"name, n" + beside}},
-		{executeTool, `{"name":"a","tool_name":"create_branch","arguments":null}`, made{"create_branch", `{"name":"a"}`}, []string{"name" + beside}},
+		{executeTool, `{"name":"a","tool_name":"create_branch","arguments":null}`, made{"create_branch", `{"name":"a"}`}, []string{"arguments was empty and was left out", "name" + beside}},
 		{executeTool, `{"tool_name":"get_repository","arguments":{"id":"1"},"project":"x"}`, made{"get_repository", `{"id":"1","project":"x"}`}, []string{"project" + beside}},
 		{executeTool, `{"tool_name":"get_repository","arguments":"{\"id\":\"1\"}","project":"x"}`, made{"get_repository", `{"id":"1","project":"x"}`}, []string{"project" + beside}},
 		{executeTool, `{"tool_name":"get_repository","arguments":{"id":"1"},"id":"1"}`, made{"get_repository", `{"id":"1"}`}, []string{"id" + beside}},
@@ -328,6 +331,33 @@ func mangled(name string) string {
 		return name + "x"
 	}
 	return name[:2] + "-" + name[3:]
+}
+
+// What is sent in bulk is refused before anything is done with it.
+func TestResourceBomb(t *testing.T) {
+	many := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, format, i)
+		}
+		return strings.TrimSuffix(b.String(), ",")
+	}
+	for _, c := range []struct{ tool, args, want string }{
+		{getToolSchema, `{"tool_names":[` + many(maxNames+1, `"tool_%d",`) + `]}`, "tool_names holds 101 names: ask for at most 100 at a time"},
+		{listDomains, `{` + many(100_000, `"x%d":1,`) + `}`, "the arguments must be a JSON object: it has more than 1000 members"},
+		{executeTool, `{"tool_name":"create_branch","arguments":{` + many(100_000, `"x%d":1,`) + `},"y":1}`, "arguments must be a JSON object: it has more than 1000 members"},
+	} {
+		var r recorder
+		got, result := ask(t, newSurface(t, "meta", small(), r.do), c.tool, c.args)
+		if !result.IsError || !strings.Contains(got, c.want) || len(got) > 1000 || len(r.calls) > 0 {
+			t.Errorf("%s %.60s: %.300s, ran %d, want %s", c.tool, c.args, got, len(r.calls), c.want)
+		}
+	}
+	// As many as are allowed are answered.
+	got, result := ask(t, newSurface(t, "meta", small(), nil), getToolSchema, `{"tool_names":[`+many(maxNames, `"tool_%d",`)+`]}`)
+	if !result.IsError || strings.Count(got, `"error"`) != maxNames {
+		t.Errorf("%d names: %.300s", maxNames, got)
+	}
 }
 
 // Whatever is sent to the four is answered, and never with a panic.
