@@ -186,7 +186,11 @@ func (b *builder) appendJSON(dst []byte, t target, inList bool) (_ []byte, prese
 	case Const, Ref, Expr:
 		v, ok := b.value(t)
 		if ok && len(v) == 0 && inList {
-			b.fault(t, "needs an argument that was not given: an element of a list is sent whole or not at all")
+			what := "a value"
+			if r, ok := n.(Ref); ok {
+				what = strings.Join(r.Path, ".")
+			}
+			b.fault(t, "needs %s, which was not given: an element of a list is sent whole or not at all", what)
 		}
 		return append(dst, v...), len(v) > 0
 	}

@@ -461,7 +461,7 @@ func TestHalfElement(t *testing.T) {
 	r := patch(bind.Expr(0))
 	r.Exprs = evaluator{values: []json.RawMessage{nil}}
 	refused(t, r, scope(t, `{}`), "sent whole or not at all")
-	refused(t, patch(step("s")), &bind.Scope{Steps: map[string]json.RawMessage{"s": nil}}, "sent whole or not at all")
+	refused(t, patch(step("s", "result")), &bind.Scope{Steps: map[string]json.RawMessage{"s": nil}}, "s.result", "sent whole or not at all")
 	r.Body.Value = bind.List{input("x")}
 	refused(t, r, scope(t, `{}`), "sent whole or not at all")
 	r.Body, r.Exprs, r.Query = nil, nil, []bind.Field{field("id", bind.List{bind.Const("1"), input("x")})}
