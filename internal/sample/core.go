@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -104,7 +105,7 @@ func (o *Org) addProject(name, description string) *project {
 }
 
 // webURL is where people look at the project.
-func (p *project) webURL() string { return PublicURL + "/" + p.Name }
+func (p *project) webURL() string { return PublicURL + "/" + url.PathEscape(p.Name) }
 
 // projectNamed finds a project by name or ID.
 func (o *Org) projectNamed(name string) (*project, error) {

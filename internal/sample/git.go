@@ -4,6 +4,7 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -63,9 +64,9 @@ func (o *Org) addRepository(p *project, name string) *repository {
 	id := guid("repository", p.Name, name)
 	r := &repository{repositoryRef: repositoryRef{
 		ID: id, Name: name, URL: PublicURL + "/" + p.ID + "/_apis/git/repositories/" + id, Project: p.projectRef,
-		RemoteURL: PublicURL + "/" + p.Name + "/_git/" + name,
-		SSHURL:    "git@ssh.dev.azure.com:v3/" + Name + "/" + p.Name + "/" + name,
-		WebURL:    PublicURL + "/" + p.Name + "/_git/" + name,
+		RemoteURL: p.webURL() + "/_git/" + url.PathEscape(name),
+		SSHURL:    "git@ssh.dev.azure.com:v3/" + Name + "/" + url.PathEscape(p.Name) + "/" + url.PathEscape(name),
+		WebURL:    p.webURL() + "/_git/" + url.PathEscape(name),
 	}}
 	p.repos = append(p.repos, r)
 	return r
