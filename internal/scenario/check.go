@@ -119,6 +119,14 @@ func cmdHTTP(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+func cmdIndent(ts *testscript.TestScript, neg bool, args []string) {
+	unsupportedNeg(ts, neg, "indent")
+	if len(args) != 1 {
+		ts.Fatalf("usage: indent FILE")
+	}
+	ts.Check(writeIndented(ts.Stdout(), []byte(ts.ReadFile(args[0]))))
+}
+
 func cmdJQ(ts *testscript.TestScript, neg bool, args []string) {
 	unsupportedNeg(ts, neg, "jq")
 	variable := ""

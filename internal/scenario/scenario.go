@@ -44,6 +44,7 @@
 // -rev REVISION for the protocol revision to ask for.
 //
 //	http METHOD URL [-H 'Name: value'] [-d BODY|@FILE]   print status and body; JSON is indented
+//	indent FILE                                          print JSON indented, members in their order
 //	jq [-env VAR] EXPRESSION FILE                        print the results, strings without quotes, or set VAR to them
 //	[!] tokens FILE MAX                                  the o200k_base tokens of FILE, JSON compacted, are at most MAX
 //	answers FILE REQUESTS                                FILE answers every request of REQUESTS once (JSON-RPC, one a line)
@@ -298,6 +299,7 @@ func (st *state) end() {
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"answers":  cmdAnswers,
 	"http":     cmdHTTP,
+	"indent":   cmdIndent,
 	"jq":       cmdJQ,
 	"mcp":      cmdMCP,
 	"sample":   cmdSample,
