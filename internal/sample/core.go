@@ -151,6 +151,32 @@ func (o *Org) connectionData(*request) (any, error) {
 	}, nil
 }
 
+// foundIdentity is an identity as a search shows it.
+type foundIdentity struct {
+	ID                  string         `json:"id"`
+	Descriptor          string         `json:"descriptor"`
+	ProviderDisplayName string         `json:"providerDisplayName"`
+	IsActive            bool           `json:"isActive"`
+	Properties          map[string]any `json:"properties"`
+}
+
+// listIdentities searches by name or mail address, as searchFilter=General does.
+func (o *Org) listIdentities(r *request) (any, error) {
+	q := r.URL.Query()
+	if q.Get("searchFilter") != "General" || q.Get("filterValue") == "" {
+		return nil, badRequest("the sample searches identities by searchFilter=General and filterValue alone")
+	}
+	found := []foundIdentity{}
+	for _, u := range o.users {
+		if strings.Contains(strings.ToLower(u.DisplayName+" "+u.UniqueName), strings.ToLower(q.Get("filterValue"))) {
+			found = append(found, foundIdentity{u.ID, u.Descriptor, u.DisplayName, true, map[string]any{
+				"Mail": map[string]any{"$type": "System.String", "$value": u.UniqueName},
+			}})
+		}
+	}
+	return listOf(found), nil
+}
+
 // projectStates are the names of stateFilter, with the numbers that some
 // clients send in their place.
 var projectStates = enum{"wellFormed": 1, "createPending": 2, "deleted": 4, "all": -1}

@@ -58,6 +58,7 @@ type commit struct {
 	URL       string    `json:"url"`
 	RemoteURL string    `json:"remoteUrl"`
 	parent    string
+	files     []string // that it changes
 }
 
 func (o *Org) addRepository(p *project, name string) *repository {
@@ -73,7 +74,7 @@ func (o *Org) addRepository(p *project, name string) *repository {
 }
 
 // addCommit makes a commit on a branch, and the branch where there is none.
-func (o *Org) addCommit(r *repository, branch, comment string, at time.Time) string {
+func (o *Org) addCommit(r *repository, branch, comment string, at time.Time, files ...string) {
 	name := "refs/heads/" + branch
 	parent := ""
 	if b := r.ref(name); b != nil {
@@ -83,12 +84,24 @@ func (o *Org) addCommit(r *repository, branch, comment string, at time.Time) str
 	id := hex.EncodeToString(h[:])
 	s := signature{o.me().DisplayName, o.me().UniqueName, at}
 	r.commits = append(r.commits, &commit{
-		CommitID: id, Author: s, Committer: s, Comment: comment, parent: parent,
+		CommitID: id, Author: s, Committer: s, Comment: comment, parent: parent, files: files,
 		URL: r.URL + "/commits/" + id, RemoteURL: r.WebURL + "/commit/" + id,
 	})
 	r.Size += 1024
 	o.setRef(r, name, id)
-	return id
+}
+
+// since gives the commits of a branch that another does not have, newest first.
+func (r *repository) since(tip, base string) []*commit {
+	has := map[string]bool{}
+	for c := r.commit(base); c != nil; c = r.commit(c.parent) {
+		has[c.CommitID] = true
+	}
+	var new []*commit
+	for c := r.commit(tip); c != nil && !has[c.CommitID]; c = r.commit(c.parent) {
+		new = append(new, c)
+	}
+	return new
 }
 
 // setRef points a ref to a commit; noCommit removes it.

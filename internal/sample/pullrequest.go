@@ -492,3 +492,54 @@ func (o *Org) removeLabel(r *request) (any, error) {
 	})
 	return nil, nil
 }
+
+type iteration struct {
+	ID              int       `json:"id"`
+	Author          *identity `json:"author"`
+	CreatedDate     time.Time `json:"createdDate"`
+	SourceRefCommit commitRef `json:"sourceRefCommit"`
+	TargetRefCommit commitRef `json:"targetRefCommit"`
+	HasMoreCommits  bool      `json:"hasMoreCommits"`
+	Reason          string    `json:"reason"`
+}
+
+// listIterations gives the one push that a pull request of the sample has.
+func (o *Org) listIterations(r *request) (any, error) {
+	p, err := o.pull(r)
+	if err != nil {
+		return nil, err
+	}
+	return listOf([]iteration{{1, p.CreatedBy, p.CreationDate, p.LastMergeSourceCommit, p.LastMergeTargetCommit, false, "create"}}), nil
+}
+
+type change struct {
+	ChangeID         int        `json:"changeId"`
+	ChangeTrackingID int        `json:"changeTrackingId"`
+	Item             changeItem `json:"item"`
+	ChangeType       string     `json:"changeType"`
+}
+
+type changeItem struct {
+	ObjectID string `json:"objectId"`
+	Path     string `json:"path"`
+}
+
+func (o *Org) listChanges(r *request) (any, error) {
+	p, err := o.pull(r)
+	if err != nil {
+		return nil, err
+	}
+	if id := r.PathValue("iteration"); id != "1" {
+		return nil, faultf(http.StatusNotFound, git, "GitPullRequestIterationNotFoundException", "pull request %d has no iteration %s", p.PullRequestID, id)
+	}
+	entries := []change{}
+	for _, c := range p.repo.since(p.LastMergeSourceCommit.CommitID, p.LastMergeTargetCommit.CommitID) {
+		for _, f := range c.files {
+			n := len(entries) + 1
+			entries = append(entries, change{n, n, changeItem{c.CommitID, f}, "edit"})
+		}
+	}
+	return struct {
+		ChangeEntries []change `json:"changeEntries"`
+	}{entries}, nil
+}

@@ -11,6 +11,7 @@ type route struct {
 // routes are the resources of the organization.
 var routes = []route{
 	{"GET /connectionData", (*Org).connectionData},
+	{"GET /identities", (*Org).listIdentities}, // of vssps.dev.azure.com
 	{"GET /projects", (*Org).listProjects},
 	{"GET /projects/{project}", (*Org).getProject},
 	{"GET /projects/{project}/teams", (*Org).listTeams},
@@ -38,6 +39,8 @@ var routes = []route{
 	{"POST /git/repositories/{repository}/pullRequests/{pull}/reviewers", (*Org).addReviewers},
 	{"PUT /git/repositories/{repository}/pullRequests/{pull}/reviewers/{reviewer}", (*Org).setReviewer},
 	{"DELETE /git/repositories/{repository}/pullRequests/{pull}/reviewers/{reviewer}", (*Org).removeReviewer},
+	{"GET /git/repositories/{repository}/pullRequests/{pull}/iterations", (*Org).listIterations},
+	{"GET /git/repositories/{repository}/pullRequests/{pull}/iterations/{iteration}/changes", (*Org).listChanges},
 	{"GET /git/repositories/{repository}/pullRequests/{pull}/labels", (*Org).listLabels},
 	{"POST /git/repositories/{repository}/pullRequests/{pull}/labels", (*Org).addLabel},
 	{"DELETE /git/repositories/{repository}/pullRequests/{pull}/labels/{label}", (*Org).removeLabel},

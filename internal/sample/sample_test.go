@@ -173,6 +173,10 @@ func TestThreadsReviewersAndLabels(t *testing.T) {
 		{"DELETE", pull + "/reviewers/" + id, "", 204, nil, nil},
 		{"GET", pull + "/reviewers", "", 200, []string{`"count":1`}, nil},
 
+		{"GET", pull + "/iterations", "", 200, []string{`"count":1`, `"id":1`}, nil},
+		{"GET", pull + "/iterations/1/changes", "", 200, []string{`"changeEntries":[{"changeId":1`, `"path":"/src/search.ts"`}, []string{"README"}},
+		{"GET", pull + "/iterations/2/changes", "", 404, nil, nil},
+
 		{"POST", pull + "/labels", `{"name":"x a"}`, 200, []string{`"name":"x a"`}, nil},
 		{"GET", pull + "/labels", "", 200, []string{`"count":1`}, nil},
 		{"DELETE", pull + "/labels/x%20a", "", 204, nil, nil},
@@ -224,6 +228,9 @@ func TestScope(t *testing.T) {
 		{"GET", "/_apis/projects", "", 200, []string{`"count":2`, "Contoso", "Fabrikam"}, nil},
 		{"GET", "/_apis/projects?$top=1", "", 200, []string{`"count":1`}, nil},
 		{"GET", "/_apis/projects?stateFilter=createPending", "", 200, []string{`{"count":0,"value":[]}`}, nil},
+		{"GET", "/_apis/identities?searchFilter=General&filterValue=REVIEWER@contoso.example", "", 200, []string{`"count":1`, `"providerDisplayName":"Contoso Reviewer"`}, nil},
+		{"GET", "/_apis/identities?searchFilter=General&filterValue=nobody", "", 200, []string{`"count":0`}, nil},
+		{"GET", "/_apis/identities?filterValue=x", "", 400, nil, nil},
 		{"GET", "/_apis/projects/contoso", "", 200, []string{`"defaultTeam"`}, nil},
 		{"GET", "/_apis/projects/contoso/teams", "", 200, []string{"Contoso Team"}, nil},
 		{"GET", "/CONTOSO/_APIS/Git/Repositories/WEB/PullRequests", "", 200, []string{`"pullRequestId":101`}, nil},

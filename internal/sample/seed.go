@@ -21,17 +21,17 @@ func (o *Org) seed() {
 	scanner := o.addRepository(fabrikam, "scanner")
 	otherWeb := o.addRepository(fabrikam, "web") // names are unique only within a project
 	for _, r := range []*repository{web, api, scanner, otherWeb} {
-		o.addCommit(r, "main", "Begin", o.now())
+		o.addCommit(r, "main", "Begin", o.now(), "/README.md")
 	}
-	fork := func(r *repository, branch, comment string) {
+	fork := func(r *repository, branch, comment string, files ...string) {
 		o.setRef(r, "refs/heads/"+branch, r.ref("refs/heads/main").ObjectID)
-		o.addCommit(r, branch, comment, o.now())
+		o.addCommit(r, branch, comment, o.now(), files...)
 	}
-	fork(web, "feature/auth", "Sign in with a passkey")
-	fork(web, "feature/search", "Find words with accents")
-	fork(web, "release/1.0", "Set the version to 1.0")
-	fork(api, "fix/time-outs", "Tell time-outs from successes")
-	fork(scanner, "develop", "Read codes at an angle")
+	fork(web, "feature/auth", "Sign in with a passkey", "/src/passkey.ts", "/src/sign-in.ts")
+	fork(web, "feature/search", "Find words with accents", "/src/search.ts")
+	fork(web, "release/1.0", "Set the version to 1.0", "/package.json")
+	fork(api, "fix/time-outs", "Tell time-outs from successes", "/client.go")
+	fork(scanner, "develop", "Read codes at an angle", "/scan.go")
 
 	patch := func(values map[string]any, relations ...relation) []operation {
 		var ops []operation
