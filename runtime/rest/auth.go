@@ -37,6 +37,8 @@ type Auth struct {
 	Header *Named
 	// Query sends the secret as a query parameter.
 	Query *Named
+	// OAuth2 gets access tokens for the secret and sends those.
+	OAuth2 *ClientCredentials
 }
 
 // Basic is a user name and a password.
@@ -61,7 +63,19 @@ type credential struct {
 	// refs are the references that people know the credential by.
 	refs []Secret
 	// value gives what follows prefix.
-	value func(context.Context, reader) (string, error)
+	value func(context.Context, supply) (string, error)
+	// lease keeps the value, where it is one that lasts; else nil.
+	lease *lease
+}
+
+// supply is what credentials are made with.
+type supply struct {
+	read reader
+	// mask has a further form of a secret masked.
+	mask func(string)
+	// wire makes the requests of a token endpoint.
+	wire      http.RoundTripper
+	plaintext bool // that is, Upstream.AllowPlaintextAuth
 }
 
 // masked is the credential as it may be shown.
@@ -71,7 +85,7 @@ func (d credential) masked() string { return d.prefix + masked }
 func verbatim(p place, name, prefix string, s Secret) credential {
 	return credential{
 		place: p, name: name, prefix: prefix, refs: []Secret{s},
-		value: func(_ context.Context, read reader) (string, error) { return read(s) },
+		value: func(_ context.Context, from supply) (string, error) { return from.read(s) },
 	}
 }
 
@@ -123,8 +137,8 @@ func basic(user, password string) string {
 // credential gives the credential of HTTP Basic.
 func (b *Basic) credential() credential {
 	return credential{place: inHeader, name: "Authorization", prefix: "Basic ", refs: b.refs(),
-		value: func(_ context.Context, read reader) (string, error) {
-			user, password, err := b.read(read)
+		value: func(_ context.Context, from supply) (string, error) {
+			user, password, err := b.read(from.read)
 			return basic(user, password), err
 		}}
 }
@@ -148,6 +162,10 @@ func (up *Upstream) placed() ([]credential, []error) {
 		}
 		if a.Query != nil {
 			all = append(all, verbatim(inQuery, a.Query.Name, "", a.Query.Value))
+		}
+		if a.OAuth2 != nil {
+			all = append(all, a.OAuth2.credential())
+			faults = append(faults, a.OAuth2.check()...)
 		}
 		if len(all) != 1 {
 			faults = append(faults, errors.New("auth: exactly one kind must be given"))
@@ -196,11 +214,11 @@ func (c *Client) authorize(ctx context.Context, u *upstream, o CallOptions, star
 			"the upstream %q has credentials, and they are not sent over plain http to %s: use https, or set network: allowPlaintextAuth: true",
 			u.Name, u.URL.Host)}
 	}
-	read := c.reader(ctx, o.Inbound)
+	from := supply{read: c.reader(ctx, o.Inbound), mask: c.mask.add, wire: u.wire, plaintext: u.AllowPlaintextAuth}
 	all := make([]placed, 0, len(u.credentials))
 	var faults []string
 	for _, d := range u.credentials {
-		value, err := d.value(ctx, read)
+		value, err := d.value(ctx, from)
 		if err != nil {
 			faults = append(faults, oneLine(err).Error())
 			continue

@@ -389,8 +389,8 @@ upstream "d": url: credentials belong in auth, not in the URL
 upstream "e": url: the base of requests has no query and no fragment
 upstream "f": auth: exactly one kind must be given
 upstream "g": auth: exactly one kind must be given
-upstream "h": header Authorization: a secret needs exactly one of env and file
-upstream "i": header Authorization: a secret needs exactly one of env and file
+upstream "h": header Authorization: a secret needs exactly one of env, file, exec and inboundHeader
+upstream "i": header Authorization: a secret needs exactly one of env, file, exec and inboundHeader
 upstream "j": "X Key" is no header name (RFC 9110 §5.6.2)
 upstream "k": the header Host belongs to the connection and cannot be set
 upstream "l": auth: the query parameter needs a name
@@ -403,7 +403,7 @@ upstream "p": tls: the url is plain http
 upstream "q": proxy: the host is missing
 upstream "r": proxy: the scheme must be http, https or socks5
 upstream "r": proxy: auth: a user name must not hold a colon (RFC 7617 §2)
-upstream "r": proxy: auth: a secret needs exactly one of env and file
+upstream "r": proxy: auth: a secret needs exactly one of env, file, exec and inboundHeader
 upstream "s": proxy: credentials belong in auth, not in the URL`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)

@@ -73,6 +73,9 @@ type Options struct {
 	Getenv func(string) (string, bool)
 	// ReadFile reads a file. Default: os.ReadFile.
 	ReadFile func(string) ([]byte, error)
+	// Run runs a command and gives its output; its error is shown. Default:
+	// os/exec, without a shell.
+	Run func(ctx context.Context, argv []string) ([]byte, error)
 	// UserAgent is sent where the request sets none. Default: "metacue".
 	UserAgent string
 	// Log takes what operators may want to know of exchanges; secrets are
@@ -112,13 +115,13 @@ type upstream struct {
 // layers are what may stand around the plain exchange, the innermost first.
 // Each has a file of its own, leaves alone what an upstream does not ask for,
 // and can be taken out here.
-var layers = []func(*Client, *upstream, exchange) exchange{limits, redirects, retries}
+var layers = []func(*Client, *upstream, exchange) exchange{limits, redirects, retries, renewals}
 
 // New makes a Client. The error joins all faults of all upstreams.
 func New(ups []Upstream, o Options) (*Client, error) {
 	c := &Client{
 		upstreams: make(map[string]*upstream, len(ups)),
-		secrets:   secrets{getenv: o.Getenv, readFile: o.ReadFile},
+		secrets:   secrets{getenv: o.Getenv, readFile: o.ReadFile, commands: commands{run: o.Run}},
 		userAgent: o.UserAgent,
 		log:       o.Log,
 	}
@@ -127,6 +130,9 @@ func New(ups []Upstream, o Options) (*Client, error) {
 	}
 	if c.secrets.readFile == nil {
 		c.secrets.readFile = os.ReadFile
+	}
+	if c.secrets.commands.run == nil {
+		c.secrets.commands.run = runCommand
 	}
 	if c.userAgent == "" {
 		c.userAgent = "metacue"
@@ -242,6 +248,9 @@ func (up *Upstream) named() []*url.URL {
 	all := []*url.URL{up.URL}
 	if up.Proxy != nil {
 		all = append(all, up.Proxy.URL)
+	}
+	if up.Auth != nil && up.Auth.OAuth2 != nil {
+		all = append(all, up.Auth.OAuth2.TokenURL)
 	}
 	return all
 }

@@ -20,20 +20,44 @@ type Secret struct {
 	Env string
 	// File is a path; white space at the end of the content is dropped.
 	File string
+	// Exec is a command with its arguments, run without a shell. It prints the
+	// secret, or a JSON object with accessToken, access_token or token, and
+	// expires_on, expiresOn or expiry. Its output is kept until shortly before
+	// that time, or for a minute.
+	Exec []string
+	// InboundHeader names a header of the HTTP request that brought the call.
+	InboundHeader string
 }
 
-// String gives the reference for people: "env NAME" or "file PATH".
+// String gives the reference for people: "env NAME", "file PATH", "exec COMMAND"
+// without the arguments, or "inbound header NAME".
 func (s Secret) String() string {
-	if s.Env != "" {
+	switch {
+	case s.Env != "":
 		return "env " + s.Env
+	case s.File != "":
+		return "file " + s.File
+	case len(s.Exec) > 0:
+		return "exec " + s.Exec[0]
 	}
-	return "file " + s.File
+	return "inbound header " + s.InboundHeader
 }
 
 // check says what is wrong with the reference itself.
 func (s Secret) check() error {
-	if (s.Env == "") == (s.File == "") {
-		return errors.New("a secret needs exactly one of env and file")
+	given := 0
+	for _, is := range []bool{s.Env != "", s.File != "", s.Exec != nil, s.InboundHeader != ""} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given != 1:
+		return errors.New("a secret needs exactly one of env, file, exec and inboundHeader")
+	case s.Exec != nil && (len(s.Exec) == 0 || s.Exec[0] == ""):
+		return errors.New("exec needs a command")
+	case s.InboundHeader != "":
+		return checkInbound(s.InboundHeader)
 	}
 	return nil
 }
@@ -42,22 +66,28 @@ func (s Secret) check() error {
 type secrets struct {
 	getenv   func(string) (string, bool)
 	readFile func(string) ([]byte, error)
+	commands commands
 }
 
 // fetch gives the value behind a reference as it stands there.
-func (r *secrets) fetch(_ context.Context, s Secret, _ http.Header) (string, error) {
-	if s.Env != "" {
+func (r *secrets) fetch(ctx context.Context, s Secret, inbound http.Header) (string, error) {
+	switch {
+	case s.Env != "":
 		value, ok := r.getenv(s.Env)
 		if !ok {
 			return "", errors.New("it is not set")
 		}
 		return value, nil
+	case s.File != "":
+		b, err := r.readFile(s.File)
+		if err != nil {
+			return "", unreadable(err)
+		}
+		return strings.TrimRight(string(b), " \t\r\n\v\f"), nil
+	case len(s.Exec) > 0:
+		return r.commands.fetch(ctx, s.Exec)
 	}
-	b, err := r.readFile(s.File)
-	if err != nil {
-		return "", unreadable(err)
-	}
-	return strings.TrimRight(string(b), " \t\r\n\v\f"), nil
+	return fromInbound(inbound, s.InboundHeader)
 }
 
 // unreadable says why a file cannot be read, without its name.
