@@ -23,6 +23,10 @@ type Options struct {
 	// Pos gives the file, line and column that a finding names for p. Default:
 	// what p itself says.
 	Pos func(p token.Pos) (file string, line, column int)
+	// Data says that the value describes data, such as a response, and is no
+	// input of a tool: constants are members like others, and the rules for
+	// arguments do not apply.
+	Data bool
 	// Path is put before the path of every finding, such as
 	// domains.core.tools.get_x.input.
 	Path string
@@ -57,7 +61,10 @@ type Field struct {
 	// Constant is the one value of a field that is no argument and so is absent
 	// from the schema; nil for an argument.
 	Constant json.RawMessage
-	Value    cue.Value
+	// Fills says that CUE adds members to values that are given: nested constants
+	// and defaults. Moved on as it came, such an argument would lack them.
+	Fills bool
+	Value cue.Value
 	Pos      token.Pos
 }
 

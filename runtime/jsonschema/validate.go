@@ -1,30 +1,157 @@
 package jsonschema
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"strings"
+
+	cuenet "cuelang.org/go/pkg/net"
+	cuetime "cuelang.org/go/pkg/time"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // Validator checks instances against one schema. It is safe for concurrent use.
-type Validator struct{}
-
-// Fault is one way in which an instance does not fit.
-type Fault struct {
-	// Path is the place in the instance: member names and indexes.
-	Path []string
-	// Keyword is the keyword of JSON Schema that refused, such as required,
-	// type, enum or additionalProperties.
-	Keyword string
-	// Name is the missing or unknown property, for required and
-	// additionalProperties.
-	Name string
-	// Want lists the JSON types that would do, for type.
-	Want []string
-	// Message says it in a sentence that names the argument.
-	Message string
+type Validator struct {
+	schema *jsonschema.Schema
+	raw    any // the schema, to say in words what it forbids
 }
 
-// NewValidator compiles a schema.
-func NewValidator(schema json.RawMessage) (*Validator, error) { return &Validator{}, nil }
+// location names the one schema that a Validator knows. Nothing is ever loaded.
+const location = "memory:///schema"
 
-// Validate gives all faults of an instance, in a stable order; none when it fits.
-func (*Validator) Validate(instance json.RawMessage) []Fault { return nil }
+type noLoader struct{}
+
+func (noLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("%s is another document", url)
+}
+
+// formats are those that are asserted, each just as the validator of CUE that
+// Compile states with it. All others are annotations, as draft 2020-12 has it.
+var formats = map[string]func(string) error{
+	"date-time": func(s string) error { return verdict(cuetime.Time(s)) },
+	"date":      func(s string) error { return verdict(cuetime.Format(s, "2006-01-02")) },
+	"ipv4": func(s string) error {
+		a, err := netip.ParseAddr(s)
+		return verdict(a.Is4(), err)
+	},
+	"ipv6": func(s string) error {
+		a, err := netip.ParseAddr(s)
+		return verdict(a.Is6(), err)
+	},
+	"iri":           func(s string) error { return verdict(cuenet.AbsURL(s)) },
+	"iri-reference": func(s string) error { return verdict(cuenet.URL(s)) },
+}
+
+var errFormat = errors.New("not of this format")
+
+func verdict(ok bool, err error) error {
+	if err == nil && !ok {
+		return errFormat
+	}
+	return err
+}
+
+// annotations are the formats that the library would assert and we do not.
+var annotations = []string{
+	"json-pointer", "relative-json-pointer", "uuid", "duration", "period", "hostname", "email",
+	"time", "uri", "uri-reference", "uri-template", "semver",
+}
+
+// NewValidator compiles a schema of draft 2020-12. It may refer to nothing
+// outside itself.
+func NewValidator(schema json.RawMessage) (*Validator, error) {
+	raw, err := decode(schema)
+	if err != nil {
+		return nil, fmt.Errorf("the schema is no JSON: %w", err)
+	}
+	c := jsonschema.NewCompiler()
+	c.UseLoader(noLoader{})
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.AssertFormat()
+	for name, f := range formats {
+		c.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(v any) error {
+			if s, ok := v.(string); ok {
+				return f(s)
+			}
+			return nil
+		}})
+	}
+	for _, name := range annotations {
+		c.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(any) error { return nil }})
+	}
+	if err := c.AddResource(location, raw); err != nil {
+		return nil, err
+	}
+	s, err := c.Compile(location)
+	if err != nil {
+		return nil, err
+	}
+	return &Validator{schema: s, raw: raw}, nil
+}
+
+// decode reads one JSON value and keeps the digits of its numbers.
+func decode(b []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("something follows the value")
+	}
+	return v, nil
+}
+
+// Validate gives all faults of an instance in a stable order: outer before
+// inner, missing members before unknown ones before wrong ones. There are none
+// when it fits. A number that has an integer for its value is an integer,
+// however it is written.
+func (v *Validator) Validate(instance json.RawMessage) []Fault {
+	in, err := decode(instance)
+	if err != nil {
+		return []Fault{{Message: "arguments are no JSON: " + err.Error()}}
+	}
+	r := &reporter{schema: v.raw, instance: in}
+	if r.outsize(in, nil); len(r.faults) > 0 {
+		return r.faults
+	}
+	var e *jsonschema.ValidationError
+	if err := v.schema.Validate(in); errors.As(err, &e) {
+		r.faults = r.all(e)
+	} else if err != nil {
+		r.faults = []Fault{{Message: err.Error()}}
+	}
+	return r.sorted()
+}
+
+// maxExponent is that of CUE's numbers (github.com/cockroachdb/apd/v3,
+// MaxExponent). A greater one would take memory without bound to compare.
+const maxExponent = "100000"
+
+// outsize notes numbers that cannot be compared.
+func (r *reporter) outsize(v any, path []string) {
+	switch v := v.(type) {
+	case json.Number:
+		i := strings.IndexAny(string(v), "eE")
+		if i < 0 {
+			return
+		}
+		exp := strings.TrimLeft(string(v[i+1:]), "+-0")
+		if len(exp) > len(maxExponent) || len(exp) == len(maxExponent) && exp > maxExponent {
+			r.add(path, "type", "must be a number with a smaller exponent")
+		}
+	case []any:
+		for i, e := range v {
+			r.outsize(e, append(path, fmt.Sprint(i)))
+		}
+	case map[string]any:
+		for name, e := range v {
+			r.outsize(e, append(path, name))
+		}
+	}
+}

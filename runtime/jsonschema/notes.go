@@ -1,0 +1,236 @@
+package jsonschema
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/token"
+	cuejson "cuelang.org/go/encoding/json"
+)
+
+// annotate adds the description and the examples of a field.
+func (c *compiler) annotate(p *property) {
+	if c.o.Doc != nil {
+		p.notes.doc = c.o.Doc(p.val)
+	} else {
+		p.notes.doc = doc(p.val)
+	}
+	for _, a := range p.val.Attributes(cue.ValueAttr) {
+		if a.Name() == "example" {
+			c.example(p, a.Contents())
+		}
+	}
+}
+
+// doc is the comment above a field. Value.Doc would do, but takes longer than
+// all the rest together.
+func doc(v cue.Value) string {
+	src := v.Source()
+	if f, ok := src.(*ast.Field); ok {
+		return comment(f)
+	}
+	// Declared in several places, or brought about by unification.
+	var all []string
+	groups := func(t string) {
+		if t != "" && !slices.Contains(all, t) {
+			all = append(all, t)
+		}
+	}
+	op, args := v.Expr()
+	if op != cue.AndOp {
+		args = nil
+	}
+	for _, a := range args {
+		if f, ok := a.Source().(*ast.Field); ok {
+			groups(comment(f))
+		}
+	}
+	if all == nil {
+		for _, g := range v.Doc() {
+			groups(strings.TrimSpace(g.Text()))
+		}
+	}
+	return strings.Join(all, "\n\n")
+}
+
+func comment(f *ast.Field) string {
+	var all []string
+	for _, g := range ast.Comments(f) {
+		if g.Doc {
+			all = append(all, strings.TrimSpace(g.Text()))
+		}
+	}
+	return strings.Join(all, "\n\n")
+}
+
+// example reads the contents of @example(…), a list of values of CUE, and
+// checks each against its field.
+func (c *compiler) example(p *property, contents string) {
+	pos := attributePos(p.val, contents)
+	v := p.val.Context().CompileString("[" + contents + "]")
+	it, err := v.List()
+	if err != nil {
+		c.finding(pos, "@example(%s) cannot be read: %s", contents, reason(err))
+		return
+	}
+	for it.Next() {
+		e := it.Value()
+		b, err := e.MarshalJSON()
+		if err != nil {
+			c.finding(pos, "@example(%s) is no value: %s", contents, reason(err))
+			continue
+		}
+		if why := c.misfit(p.of, p.val, e, b); why != "" {
+			c.finding(pos, "the example %s does not fit: %s", b, why)
+			continue
+		}
+		p.notes.examples = append(p.notes.examples, b)
+	}
+}
+
+func attributePos(v cue.Value, contents string) token.Pos {
+	if f, ok := v.Source().(*ast.Field); ok {
+		for _, a := range f.Attrs {
+			if strings.Contains(a.Text, contents) {
+				return a.Pos()
+			}
+		}
+	}
+	return v.Pos()
+}
+
+// misfit says why a field may not have the value e, of which b is the JSON; ""
+// when it may.
+func (c *compiler) misfit(s *shape, field, e cue.Value, b []byte) string {
+	if err := field.Unify(e).Validate(cue.Concrete(true)); err != nil {
+		return reason(err)
+	}
+	if e.Kind()&(cue.StructKind|cue.ListKind) == 0 || len(s.pending) > 0 {
+		return ""
+	}
+	// CUE takes a struct that is no definition for open; the schema does not.
+	w := &writer{defs: c.defs}
+	v, err := NewValidator(w.document(s, false))
+	if err != nil {
+		return err.Error()
+	}
+	if faults := v.Validate(b); len(faults) > 0 {
+		return faults[0].Message
+	}
+	return ""
+}
+
+// defaultOf is what CUE fills in for a field that is not given, as JSON; nil
+// when there is no such thing.
+func (c *compiler) defaultOf(v cue.Value) []byte {
+	d, ok := v.Default()
+	if !ok || c.dependsOn(v) {
+		return nil
+	}
+	marked, fits := c.marked(v, d, 0)
+	if !marked {
+		return nil // CUE takes [] for the default of [...T] too
+	}
+	b, err := d.MarshalJSON()
+	if err != nil {
+		return nil
+	}
+	if !fits {
+		c.finding(v.Pos(), "the default %s fits none of the alternatives of its type", b)
+	}
+	return b
+}
+
+// marked says whether there are alternatives in v, of which the default d was
+// marked, and whether d fits those that say what values of its type may be:
+// in *200 | (int & <=100) it does not.
+func (c *compiler) marked(v, d cue.Value, depth int) (marked, fits bool) {
+	if depth > maxReferences {
+		return false, true
+	}
+	all := func(args []cue.Value) (marked, fits bool) {
+		fits = true
+		for _, a := range args {
+			m, f := c.marked(a, d, depth+1)
+			marked, fits = marked || m, fits && f
+		}
+		return marked, fits
+	}
+	op, args := v.Expr()
+	switch op {
+	case cue.OrOp:
+		took, bound := 0, false
+		for _, a := range args {
+			if a.Unify(d).Validate(cue.Concrete(true)) == nil {
+				took++
+			} else if !a.IsConcrete() && a.IncompleteKind()&d.Kind() != 0 {
+				bound = true
+			}
+		}
+		return true, took > 1 || !bound || repeated(expression(v.Source()))
+	case cue.AndOp:
+		return all(args)
+	case cue.SelectorOp, cue.IndexOp:
+		if target, ok := c.follow(v); ok {
+			return c.marked(target, d, depth+1)
+		}
+	case cue.NoOp:
+		// The marked alternative is part of another and was left out.
+		return len(args) == 1 && args[0] != v, true
+	}
+	return false, true
+}
+
+// repeated says that a marked literal also stands among the alternatives
+// unmarked: *"auto" | "auto" | =~"^[0-9]+$".
+func repeated(n ast.Node) bool {
+	marked, plain := map[string]bool{}, map[string]bool{}
+	var walk func(n ast.Node)
+	walk = func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.ParenExpr:
+			walk(n.X)
+		case *ast.BinaryExpr:
+			if n.Op == token.OR {
+				walk(n.X)
+				walk(n.Y)
+			}
+		case *ast.UnaryExpr:
+			if lit, ok := n.X.(*ast.BasicLit); ok && n.Op == token.MUL {
+				marked[lit.Value] = true
+			}
+		case *ast.BasicLit:
+			plain[n.Value] = true
+		}
+	}
+	walk(n)
+	for m := range marked {
+		if plain[m] {
+			return true
+		}
+	}
+	return false
+}
+
+// serverDefault is the server-level default for a field; nil when there is
+// none or it does not fit.
+func (c *compiler) serverDefault(p *property) json.RawMessage {
+	raw, ok := c.o.Defaults[p.name]
+	if !ok || bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
+		return nil
+	}
+	e, err := cuejson.Extract("", raw)
+	if err != nil {
+		c.finding(p.val.Pos(), "the server's default for %s is no JSON: %s", p.name, reason(err))
+		return nil
+	}
+	if why := c.misfit(p.of, p.val, p.val.Context().BuildExpr(e), raw); why != "" {
+		c.finding(p.val.Pos(), "the server's default for %s, %s, does not fit: %s", p.name, raw, why)
+		return nil
+	}
+	return raw
+}
