@@ -23,6 +23,7 @@ import (
 	"github.com/metacue/metacue/runtime/bind"
 )
 
+// go test ./runtime/bind -run AnyValue -args -bind.duration=30s
 var (
 	duration = flag.Duration("bind.duration", time.Second, "how long each test of random values goes on")
 	seed     = flag.Uint64("bind.seed", 0, "the seed of random values; 0 for one that is never the same")
