@@ -56,11 +56,17 @@ standard input.`,
 			}
 			caller := call.Caller{Bounds: s.bounds()}
 			if dryRun {
-				request, result := program.Plan(cmd.Context(), caller, words[0], arguments)
-				if request == nil {
+				plan, result := program.Plan(cmd.Context(), caller, words[0], arguments)
+				if plan == nil {
 					return refused(cmd.ErrOrStderr(), result)
 				}
-				return show(cmd.OutOrStdout(), request)
+				if err := show(cmd.OutOrStdout(), plan.Request); err != nil {
+					return err
+				}
+				for _, then := range plan.Then {
+					fmt.Fprintln(cmd.ErrOrStderr(), "metacue:", then)
+				}
+				return nil
 			}
 			result := program.Call(cmd.Context(), caller, words[0], arguments)
 			if result.IsError {

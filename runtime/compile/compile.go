@@ -81,24 +81,34 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 
 	client, err := rest.New(ups, o.Rest)
 	if err != nil {
-		c.add(cfg.Own.LookupPath(cue.ParsePath("upstreams")), "upstreams", "%v", err)
+		c.add("upstreams", "%v", err)
 		return nil, c.findings
 	}
 	all := catalog.New(cat)
 	p := &exec.Program{Catalog: all, Tools: tools, Client: client, Limits: c.limits, Log: o.Log}
 	c.examples(p)
-	exclude, _ := strs(cfg.Value, "server.exclude")
-	p.Catalog = all.Within(catalog.Bounds{Exclude: exclude})
+	p.Catalog = all.Within(catalog.Bounds{Exclude: strs(cfg.Value, "server.exclude")})
 	if general > 0 {
 		return nil, c.findings
 	}
 	return p, c.findings
 }
 
-// add reports a fault at the place of v.
-func (c *compiler) add(v cue.Value, path, format string, args ...any) {
-	c.addAt(v.Pos(), path, format, args...)
+// add reports a fault of the field at path, at the place where the operator
+// wrote it.
+func (c *compiler) add(path, format string, args ...any) {
+	p := c.cfg.Own.Pos()
+	for sels := cue.ParsePath(path).Selectors(); len(sels) > 0; sels = sels[:len(sels)-1] {
+		if v := c.cfg.Own.LookupPath(cue.MakePath(sels...)); v.Pos().IsValid() {
+			p = v.Pos()
+			break
+		}
+	}
+	c.addAt(p, path, format, args...)
 }
+
+// member is the path of a member of the field at path.
+func member(path, name string) string { return path + "." + cue.Str(name).String() }
 
 func (c *compiler) addAt(p token.Pos, path, format string, args ...any) {
 	f := diag.Finding{Path: path, Message: fmt.Sprintf(format, args...)}
@@ -157,19 +167,19 @@ func fields(v cue.Value, o ...cue.Option) iter.Seq2[string, cue.Value] {
 	}
 }
 
-// strs gives the strings of a list, with their values for their places.
-func strs(v cue.Value, path string) (names []string, values []cue.Value) {
+// strs gives the strings of the list at a path below v.
+func strs(v cue.Value, path string) []string {
 	list, err := v.LookupPath(cue.ParsePath(path)).List()
 	if err != nil {
-		return nil, nil
+		return nil
 	}
+	var out []string
 	for list.Next() {
 		if s, err := list.Value().String(); err == nil {
-			names = append(names, s)
-			values = append(values, list.Value())
+			out = append(out, s)
 		}
 	}
-	return names, values
+	return out
 }
 
 func (c *compiler) server() catalog.Server {
@@ -211,7 +221,7 @@ func (c *compiler) taxonomy() []catalog.Action {
 		effect := catalog.Effect(text(v, "effect"))
 		if i < 0 {
 			if effect == "" {
-				c.add(v, "actions."+name, "effect is missing: an action of your own must say whether it is read, write or destructive")
+				c.add(member("actions", name), "effect is missing: an action of your own must say whether it is read, write or destructive")
 				effect = catalog.Destructive
 			}
 			actions = append(actions, catalog.Action{Name: name, Effect: effect, Idempotent: effect == catalog.Read})
@@ -255,7 +265,7 @@ func (c *compiler) readDefaults() {
 		}
 		b, err := expr.Export(v)
 		if err != nil {
-			c.add(v, "defaults."+name, "must be a value, not a type: %s", expr.Message(err))
+			c.add(member("defaults", name), "must be a value, not a type: %s", expr.Message(err))
 			continue
 		}
 		c.defaults = append(c.defaults, exec.Value{Name: name, JSON: b})
@@ -264,9 +274,9 @@ func (c *compiler) readDefaults() {
 
 // defaultsInUse finds defaults that no tool takes.
 func (c *compiler) defaultsInUse() {
-	for name, v := range c.own("defaults") {
+	for name := range c.own("defaults") {
 		if !c.arguments[name] {
-			c.add(v, "defaults."+name, "no tool has an argument %s%s", name, didYouMean(name, slices.Sorted(maps.Keys(c.arguments))))
+			c.add(member("defaults", name), "no tool has an argument %s%s", name, didYouMean(name, slices.Sorted(maps.Keys(c.arguments))))
 		}
 	}
 }

@@ -19,9 +19,9 @@ import (
 func server(tools string) string {
 	return `package c
 
-import "strings"
+import ("list", "strings")
 
-_use: strings.ToUpper("")
+_use: strings.ToUpper("") + "\(list.Max([1]))"
 
 server: name: "s"
 upstreams: api: {url: "https://api.example/v1", query: "api-version": "7.1", headers: "X-Client": "metacue"}
@@ -69,7 +69,11 @@ func TestRequests(t *testing.T) {
 		},
 		"defaults within an argument": {
 			`action: "create", input: o?: {x: int | *3, y!: string}, http: {method: "POST", path: "/x"}`,
-			`{"o":{"y":"v"}}`, `POST https://api.example/v1/x?api-version=7.1 {"o":{"y":"v","x":3}}`,
+			`{"o":{"y":"v"}}`, `POST https://api.example/v1/x?api-version=7.1 {"o":{"x":3,"y":"v"}}`,
+		},
+		"defaults within the elements of a list that must not be empty": {
+			`action: "create", input: l!: [...{x: int | *3, y!: string}] & list.MinItems(1), http: {method: "POST", path: "/x", body: input.l}`,
+			`{"l":[{"y":"v"}]}`, `POST https://api.example/v1/x?api-version=7.1 [{"x":3,"y":"v"}]`,
 		},
 		"direct references": {
 			`action: "create", input: {a!: string, b?: int, c?: {d?: string, e!: int}}, http: {method: "POST", path: "/x", query: {"$b": input.b}, headers: "X-A": input.a
@@ -93,7 +97,7 @@ func TestRequests(t *testing.T) {
 		"names known only at the call": {
 			`input: {f!: [string]: string, z?: int}, http: {method: "GET", path: "/x", query: {for k, v in input.f {"filter[\(k)]": v}, z: input.z}}`,
 			`{"f":{"a":"1","b/c":"2"},"z":3}`,
-			`GET https://api.example/v1/x?z=3&filter%5Ba%5D=1&filter%5Bb%2Fc%5D=2&api-version=7.1`,
+			`GET https://api.example/v1/x?filter%5Ba%5D=1&filter%5Bb%2Fc%5D=2&z=3&api-version=7.1`,
 		},
 		"vars": {
 			`input: a?: string, http: {method: "GET", path: "/x{/kind,a}", vars: {if input.a != _|_ {kind: "things"}}}`,
@@ -153,15 +157,16 @@ func TestRequests(t *testing.T) {
 			if len(findings) > 0 {
 				t.Fatalf("findings:\n%v", findings)
 			}
-			req, r := p.Plan(t.Context(), call.Caller{}, "t", json.RawMessage(tt.args))
+			plan, r := p.Plan(t.Context(), call.Caller{}, "t", json.RawMessage(tt.args))
 			got := ""
-			if req == nil {
+			if plan == nil {
 				got = "error " + exec.Reason(r)
 			} else {
+				req := plan.Request
 				got = strings.TrimSpace(req.Method + " " + req.URL + " " + string(req.Body))
 			}
 			if want, ok := strings.CutPrefix(tt.want, "error "); ok {
-				if req != nil || !strings.Contains(exec.Reason(r), want) {
+				if plan != nil || !strings.Contains(exec.Reason(r), want) {
 					t.Fatalf("got %s\nwant an error with %q", got, want)
 				}
 				return
@@ -215,7 +220,7 @@ func TestFindings(t *testing.T) {
 		},
 		"arg-collision with the upstream": {
 			server("t: {description: \"T\", action: \"read\", input: {\"api-version\"?: string}, http: {method: \"GET\", path: \"/x\"}}"),
-			[]string{`12 domains.d.tools.t.input.api-version: would be sent as query parameter api-version`},
+			[]string{`12 domains.d.tools.t.input."api-version": would be sent as query parameter api-version`},
 		},
 		"arg-collision with vars": {
 			server("t: {description: \"T\", action: \"read\", input: {a!: string}, http: {method: \"GET\", path: \"/x/{a}\"\nvars: a: \"y\"}}"),
@@ -243,27 +248,27 @@ func TestFindings(t *testing.T) {
 		},
 		"example": {
 			server("t: {description: \"T\", action: \"read\", input: {v!: int, w?: int}, http: {method: \"GET\", path: \"/x\"}\nexamples: [{arguments: {v: 1}},\n{arguments: {x: 1}}]}"),
-			[]string{`14 domains.d.tools.t.examples: missing required argument: v; unknown argument: x`},
+			[]string{`14 domains.d.tools.t.examples[1].arguments: missing required argument: v; unknown argument: x`},
 		},
 		"name-limits": {
 			server(good + "\nu: {description: \"U\", action: \"read\", aliases: [\"t\"], http: {method: \"GET\", path: \"/x\"}}\n" + strings.Repeat("n", 63) + ": {description: \"N\", action: \"read\", http: {method: \"GET\", path: \"/x\"}}"),
-			[]string{`13 domains.d.tools.u.aliases: the name t is taken: domains.d.tools.t at test/c.cue:12 answers to it`, `14 domains.d.tools.` + strings.Repeat("n", 63) + `: too long`},
+			[]string{`13 domains.d.tools.u.aliases[0]: the name t is taken: domains.d.tools.t at test/c.cue:12 answers to it`, `14 domains.d.tools.` + strings.Repeat("n", 63) + `: too long`},
 		},
 		"duplicates over domains": {
 			server(good) + "domains: e: {description: \"E\", tools: t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/x\"}}}\n",
-			[]string{`16 domains.e.tools.t: the name t is taken: domains.d.tools.t at test/c.cue:12`},
+			[]string{`15 domains.e.tools.t: the name t is taken: domains.d.tools.t at test/c.cue:12`},
 		},
 		"default argument": {
 			server(good) + "defaults: {a: \"x\"\nprojcet: \"y\"}\n",
-			[]string{`17 defaults.projcet: no tool has an argument projcet`},
+			[]string{`16 defaults.projcet: no tool has an argument projcet`},
 		},
 		"skill": {
 			server(good) + "skills: s: {description: \"S\", tools: [\"t\",\n\"tt\"]}\n",
-			[]string{`17 skills.s.tools: there is no tool "tt"`},
+			[]string{`16 skills.s.tools[1]: there is no tool "tt"`},
 		},
 		"own action": {
 			server(good) + "actions: run: description: \"Runs\"\n",
-			[]string{`16 actions.run: effect is missing`},
+			[]string{`15 actions.run: effect is missing`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -292,7 +297,7 @@ func TestDirect(t *testing.T) {
 	if len(findings) > 0 {
 		t.Fatal(findings)
 	}
-	if r := p.Tools["t"].Request; r.Exprs != nil || p.Tools["t"].Verifier != nil {
+	if r := p.Tools["t"].Steps[0].Request; r.Exprs != nil || p.Tools["t"].Verifier != nil {
 		t.Errorf("evaluated at the call: %+v", r)
 	}
 }
@@ -310,9 +315,9 @@ func TestServerDefaults(t *testing.T) {
 	if s := string(info.InputSchema); strings.Contains(s, "required") || !strings.Contains(s, `"default":"Contoso"`) {
 		t.Errorf("schema: %s", s)
 	}
-	req, _ := p.Plan(t.Context(), call.Caller{}, "t", nil)
-	if req == nil || !strings.HasPrefix(req.URL, "https://api.example/v1/Contoso?") {
-		t.Errorf("request: %+v", req)
+	plan, _ := p.Plan(t.Context(), call.Caller{}, "t", nil)
+	if plan == nil || !strings.HasPrefix(plan.Request.URL, "https://api.example/v1/Contoso?") {
+		t.Errorf("plan: %+v", plan)
 	}
 }
 
@@ -350,7 +355,7 @@ func benchmarkPlan(b *testing.B, query string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := p.Tools["t"].Request
+	r := p.Tools["t"].Steps[0].Request
 	for b.Loop() {
 		if _, err := r.Build(b.Context(), &bind.Scope{Args: args}); err != nil {
 			b.Fatal(err)

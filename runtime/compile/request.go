@@ -2,7 +2,6 @@ package compile
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"cuelang.org/go/cue"
@@ -20,52 +19,76 @@ import (
 // their places becomes plain Go, everything else an expression for CUE.
 type requestCompiler struct {
 	*toolCompiler
-	field string     // of the tool: http
+	field string     // of the tool: http, or steps.NAME.http
 	exprs []cue.Path // below the tool, in the order of bind.Expr
 }
 
-// request compiles the tool's HTTP request.
-func (b *toolCompiler) request(tool *exec.Tool) {
-	r := &requestCompiler{toolCompiler: b, field: "http"}
-	if !b.at(r.field).Exists() {
-		return // load has said so
-	}
+// bodies holds the fields that say what the body of a request is.
+var bodies = []struct {
+	field string
+	kind  bind.BodyKind
+}{
+	{"body", bind.BodyJSON},
+	{"form", bind.BodyForm},
+	{"multipart", bind.BodyMultipart},
+	{"text", bind.BodyText},
+	{"binary", bind.BodyBinary},
+}
+
+// request compiles the request at a field of the tool, nil when it is at fault.
+// convention says that arguments which nothing refers to are placed.
+func (b *toolCompiler) request(tool *exec.Tool, field string, convention bool) *bind.Request {
+	r := &requestCompiler{toolCompiler: b, field: field}
 	name := r.upstream()
-	up := b.upstreams[name]
-	if up == nil {
-		return
+	if b.upstreams[name] == nil {
+		return nil
 	}
-	req := &bind.Request{
-		Upstream:    name,
-		Base:        up.base,
-		Method:      text(b.at(r.field), "method"),
-		BaseQuery:   up.query,
-		BaseHeaders: up.headers,
-	}
-	path := text(b.at(r.field), "path")
-	template, err := bind.ParseTemplate(path)
+	req := b.upstreams[name].request(name)
+	req.Method = text(b.at(r.field), "method")
+	template, err := bind.ParseTemplate(text(b.at(r.field), "path"))
 	if err != nil {
 		b.fault(r.field+".path", "%v", err)
-		return
+		return nil
 	}
 	req.Path = template
 	req.Vars = r.region("vars")
 	req.Query = r.region("query")
 	req.Headers = r.region("headers")
-	if body := r.own("body"); body.Exists() {
-		req.Body = &bind.Body{Kind: bind.BodyJSON, Value: r.node("body")}
+	for _, body := range bodies {
+		if !r.own(body.field).Exists() {
+			continue
+		}
+		if req.Body != nil {
+			r.fault(r.field+"."+body.field, "a request has one body: there is another kind beside it")
+			continue
+		}
+		req.Body = &bind.Body{Kind: body.kind, Value: r.node(body.field)}
 	}
 	r.headerNames(req.Headers)
-	r.pathVariables(template, req)
+	r.pathVariables(template, &req)
 	r.flat("query", req.Query)
-	r.place(req)
-	r.updateDefaults(tool, req)
-	if len(r.exprs) > 0 {
-		req.Exprs = expr.NewTool(b.pool, b.src.Path, false, false).Request(r.exprs)
+	if convention {
+		r.place(&req)
 	}
-	r.absent()
-	tool.Request = req
-	tool.Timeout = up.timeout
+	r.updateDefaults(tool, &req)
+	req.Exprs = b.evaluator(r.exprs)
+	r.absent(r.exprs)
+	b.timeout(tool, name)
+	return &req
+}
+
+// evaluator gives the evaluator of the expressions at paths below the tool, nil
+// when there are none.
+func (b *toolCompiler) evaluator(paths []cue.Path) bind.Evaluator {
+	if len(paths) == 0 {
+		return nil
+	}
+	return expr.NewTool(b.pool, b.src.Path, false, false).Request(paths)
+}
+
+// timeout lets the call take as long as the slowest of its upstreams may.
+func (b *toolCompiler) timeout(tool *exec.Tool, upstream string) {
+	tool.Timeout = max(tool.Timeout, b.upstreams[upstream].timeout)
 }
 
 // upstream finds where the request goes: the request's, the domain's, or the
@@ -157,40 +180,45 @@ func (r *requestCompiler) reference(v cue.Value) (bind.Ref, bool) {
 	}
 	_, p := v.ReferencePath()
 	sels := p.Selectors()
-	prefix := append(slices.Clone(r.src.Path.Selectors()), cue.Str(bind.RootInput))
-	if len(sels) <= len(prefix) {
+	prefix := r.src.Path.Selectors()
+	if len(sels) < len(prefix)+2 || !slices.Equal(sels[:len(prefix)], prefix) {
 		return bind.Ref{}, false
 	}
-	for i, s := range prefix {
-		if sels[i] != s {
-			return bind.Ref{}, false
-		}
-	}
-	ref := bind.Ref{Root: bind.RootInput}
-	at := r.inputValue()
-	for _, s := range sels[len(prefix):] {
+	ref := bind.Ref{Root: sels[len(prefix)].String()}
+	for _, s := range sels[len(prefix)+1:] {
 		if s.LabelType() != cue.StringLabel || s.PkgPath() != "" {
 			return bind.Ref{}, false
 		}
-		name := s.Unquoted()
-		member, ok := declared(at, name)
-		if !ok {
-			return bind.Ref{}, false
+		ref.Path = append(ref.Path, s.Unquoted())
+	}
+	switch ref.Root {
+	case bind.RootSteps:
+		// Whatever an answer holds is moved as data.
+		return ref, true
+	case bind.RootInput:
+		at := r.inputValue()
+		for _, name := range ref.Path {
+			member, ok := declared(at, name)
+			if !ok {
+				return bind.Ref{}, false
+			}
+			at = member
 		}
-		at = member
-		ref.Path = append(ref.Path, name)
+		return ref, asGiven(at, 0)
 	}
-	if !asGiven(at, 0) {
-		return bind.Ref{}, false
-	}
-	return ref, true
+	return bind.Ref{}, false
 }
 
-// declared finds a member of v that is declared by name, whatever its marks.
+// declared finds a member of v that is declared by name, whatever its marks: a
+// pattern that the name would match is no declaration.
 func declared(v cue.Value, name string) (cue.Value, bool) {
-	for _, s := range []cue.Selector{cue.Str(name), cue.Str(name).Optional(), cue.Str(name).Required()} {
-		if m := v.LookupPath(cue.MakePath(s)); m.Exists() {
-			return m, true
+	it, err := v.Fields(cue.All())
+	if err != nil {
+		return cue.Value{}, false
+	}
+	for it.Next() {
+		if s := it.Selector(); s.LabelType() == cue.StringLabel && s.Unquoted() == name {
+			return it.Value(), true
 		}
 	}
 	return cue.Value{}, false
@@ -206,7 +234,9 @@ func asGiven(v cue.Value, depth int) bool {
 	if depth > maxDepth {
 		return false
 	}
-	if v.IncompleteKind()&(cue.StructKind|cue.ListKind) == 0 {
+	// A list that must not be empty has no kind of its own: CUE's default for it,
+	// [], breaks its rule.
+	if k := v.IncompleteKind(); k != cue.BottomKind && k&(cue.StructKind|cue.ListKind) == 0 {
 		return true
 	}
 	if op, arms := cue.Dereference(v).Expr(); op == cue.OrOp || op == cue.AndOp {
@@ -327,16 +357,16 @@ func (r *requestCompiler) place(req *bind.Request) {
 		switch {
 		case where == bind.PlaceQuery:
 			if r.structural(f) {
-				r.addAt(f.Pos, r.path+".input."+f.Name, "an object cannot stand in the query: write an expression for it in %s.query", r.field)
+				r.addAt(f.Pos, member(r.path+".input", f.Name), "an object cannot stand in the query: write an expression for it in %s.query", r.field)
 				continue
 			}
 			if hasField(req.Query, f.Name) || hasField(req.BaseQuery, f.Name) {
-				r.addAt(f.Pos, r.path+".input."+f.Name, "argument %s would be sent as query parameter %s, which the request sets already: refer to it there, or rename it", f.Name, f.Name)
+				r.addAt(f.Pos, member(r.path+".input", f.Name), "argument %s would be sent as query parameter %s, which the request sets already: refer to it there, or rename it", f.Name, f.Name)
 				continue
 			}
 			req.Query = append(req.Query, ref)
 		case req.Body != nil:
-			r.addAt(f.Pos, r.path+".input."+f.Name, "argument %s is accepted and never sent: the request writes its body itself and does not refer to it", f.Name)
+			r.addAt(f.Pos, member(r.path+".input", f.Name), "argument %s is accepted and never sent: the request writes its body itself and does not refer to it", f.Name)
 		default:
 			body = append(body, ref)
 		}
@@ -367,8 +397,10 @@ func (r *requestCompiler) referred(req *bind.Request) (names map[string]bool, ev
 		}
 		names[ref.Path[0]] = true
 	}
-	for _, v := range req.Path.Vars() {
-		names[v.Name] = true
+	if req != nil {
+		for _, v := range req.Path.Vars() {
+			names[v.Name] = true
+		}
 	}
 	return names, everything
 }
@@ -420,6 +452,7 @@ func (r *requestCompiler) pathVariables(t *bind.Template, req *bind.Request) {
 			continue
 		}
 		seen[v.Name] = true
+		r.inPaths[v.Name] = true
 		f, ok := r.argument(v.Name)
 		given := slices.Contains(vars, v.Name)
 		switch {
@@ -464,24 +497,20 @@ func (r *requestCompiler) flat(region string, fields []bind.Field) {
 	for _, f := range fields {
 		switch n := f.Value.(type) {
 		case bind.Object:
-			r.fault(region2(r.field, region, f.Name), "an object cannot stand in the query: write an expression that flattens it")
+			r.fault(member(r.field+"."+region, f.Name), "an object cannot stand in the query: write an expression that flattens it")
 		case bind.Ref:
 			if a, ok := r.argument(n.Path[0]); ok && len(n.Path) == 1 && structural(a.Value) {
-				r.fault(region2(r.field, region, f.Name), "argument %s is an object, which cannot stand in the query: write an expression that flattens it", a.Name)
+				r.fault(member(r.field+"."+region, f.Name), "argument %s is an object, which cannot stand in the query: write an expression that flattens it", a.Name)
 			}
 		}
 	}
-}
-
-func region2(field, region, name string) string {
-	return field + "." + region + "." + strconv.Quote(name)
 }
 
 // headerNames checks the names of headers.
 func (r *requestCompiler) headerNames(headers []bind.Field) {
 	for _, h := range headers {
 		if h.Name != "" {
-			r.headerName(r.own("headers").LookupPath(cue.MakePath(cue.Str(h.Name))), r.path+"."+r.field+".headers."+h.Name, h.Name)
+			r.headerName(member(r.path+"."+r.field+".headers", h.Name), h.Name)
 		}
 	}
 }
@@ -507,7 +536,7 @@ func (r *requestCompiler) updateDefaults(tool *exec.Tool, req *bind.Request) {
 	}
 	for _, f := range r.schema.Fields {
 		if f.Default != nil && !f.ServerDefault && in[f.Name] {
-			r.addAt(f.Pos, r.path+".input."+f.Name, "a default in the body of an update changes what nobody asked to change: make %s optional (?) or required (!)", f.Name)
+			r.addAt(f.Pos, member(r.path+".input", f.Name), "a default in the body of an update changes what nobody asked to change: make %s optional (?) or required (!)", f.Name)
 		}
 	}
 }
@@ -518,28 +547,39 @@ func within(ref load.Ref, n ast.Node) bool {
 	return p.Filename() == from.Filename() && p.Offset() >= from.Offset() && p.Offset() <= to.Offset()
 }
 
-// absent evaluates the request with every optional argument absent, and reports
-// what would break at the call: half elements of lists, and rules that cannot
-// be evaluated.
-func (r *requestCompiler) absent() {
-	hasCheck := r.src.Own.LookupPath(cue.ParsePath("check")).Exists()
-	if len(r.exprs) == 0 && !hasCheck {
+// absent evaluates expressions with every optional argument absent, and reports
+// what would break at the call: elements of lists without a part.
+func (b *toolCompiler) absent(exprs []cue.Path) {
+	if len(exprs) == 0 {
 		return
 	}
-	tool := r.src.Value
-	for _, f := range r.schema.Fields {
+	tool := b.withRequired()
+	for _, p := range exprs {
+		if _, err := expr.Export(tool.LookupPath(p)); expr.IsHalf(err) {
+			b.fault(p.String(), "with the optional arguments left out: %s; guard it with if input.x != _|_", expr.Message(err))
+		}
+	}
+}
+
+// absentRules does the same for the tool's check.
+func (b *toolCompiler) absentRules() {
+	check := cue.ParsePath("check")
+	if !b.src.Own.LookupPath(check).Exists() {
+		return
+	}
+	if _, err := expr.Export(b.withRequired().LookupPath(check)); expr.IsHalf(err) || expr.IsAbsent(err) {
+		b.fault("check", "cannot be evaluated when an optional argument is left out (%s): guard it with if input.x != _|_", expr.Message(err))
+	}
+}
+
+// withRequired is the tool with its required arguments there, though not known,
+// and no other.
+func (b *toolCompiler) withRequired() cue.Value {
+	tool := b.src.Value
+	for _, f := range b.schema.Fields {
 		if f.Required {
 			tool = tool.FillPath(cue.MakePath(cue.Str(bind.RootInput), cue.Str(f.Name)), f.Value)
 		}
 	}
-	for _, p := range r.exprs {
-		if _, err := expr.Export(tool.LookupPath(p)); expr.IsHalf(err) {
-			r.fault(p.String(), "with the optional arguments left out: %s; guard it with if input.x != _|_", expr.Message(err))
-		}
-	}
-	if hasCheck {
-		if _, err := expr.Export(tool.LookupPath(cue.ParsePath("check"))); err != nil && (expr.IsHalf(err) || expr.IsAbsent(err)) {
-			r.fault("check", "cannot be evaluated when an optional argument is left out (%s): guard it with if input.x != _|_", expr.Message(err))
-		}
-	}
+	return tool
 }

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"cuelang.org/go/cue"
@@ -17,36 +18,28 @@ const maxName = 64
 
 // unique finds names that two tools answer to, and names that are too long.
 func (c *compiler) unique(cat *catalog.Catalog) {
-	type place struct {
-		path string
-		v    cue.Value
-	}
-	seen := map[string]place{}
-	for _, t := range c.cfg.Tools() {
-		names, values := strs(t.Value, "aliases")
-		paths := make([]string, len(names))
-		for i := range names {
-			paths[i] = t.Path.String() + ".aliases"
+	seen := map[string]string{} // the path that a name was first given at
+	take := func(name, path string) {
+		if first, ok := seen[name]; ok {
+			file, line, _ := c.cfg.Position(c.cfg.Own.LookupPath(cue.ParsePath(first)).Pos())
+			c.add(path, "the name %s is taken: %s at %s:%d answers to it", name, first, file, line)
+			return
 		}
-		names = append([]string{t.Name}, names...)
-		values = append([]cue.Value{t.Own}, values...)
-		paths = append([]string{t.Path.String()}, paths...)
-		for i, name := range names {
-			if first, ok := seen[name]; ok {
-				file, line, _ := c.cfg.Position(first.v.Pos())
-				c.add(values[i], paths[i], "the name %s is taken: %s at %s:%d answers to it", name, first.path, file, line)
-				continue
-			}
-			seen[name] = place{paths[i], values[i]}
+		seen[name] = path
+	}
+	for _, t := range c.cfg.Tools() {
+		path := t.Path.String()
+		take(t.Name, path)
+		for i, alias := range strs(t.Value, "aliases") {
+			take(alias, fmt.Sprintf("%s.aliases[%d]", path, i))
 		}
 		if n := len(cat.Server.Name) + 1 + len(t.Name); n > maxName {
-			c.add(t.Own, t.Path.String(), "the name is too long: with the server's name in front (%s_%s) it has %d characters, and clients take at most %d", cat.Server.Name, t.Name, n, maxName)
+			c.add(path, "the name is too long: with the server's name in front (%s_%s) it has %d characters, and clients take at most %d", cat.Server.Name, t.Name, n, maxName)
 		}
 	}
-	exclude, values := strs(c.cfg.Value, "server.exclude")
-	for i, name := range exclude {
+	for i, name := range strs(c.cfg.Value, "server.exclude") {
 		if _, ok := seen[name]; !ok {
-			c.add(values[i], "server.exclude", "there is no tool %q%s", name, didYouMean(name, c.toolNames()))
+			c.add(fmt.Sprintf("server.exclude[%d]", i), "there is no tool %q%s", name, didYouMean(name, c.toolNames()))
 		}
 	}
 }
@@ -69,10 +62,9 @@ func (c *compiler) skills(cat *catalog.Catalog) []catalog.Skill {
 	}
 	for name, v := range c.own("skills") {
 		s := catalog.Skill{Name: name, Description: text(v, "description"), Notes: text(v, "notes")}
-		tools, values := strs(v, "tools")
-		for i, tool := range tools {
+		for i, tool := range strs(v, "tools") {
 			if !known[tool] {
-				c.add(values[i], "skills."+name+".tools", "there is no tool %q%s", tool, didYouMean(tool, names))
+				c.add(fmt.Sprintf("%s.tools[%d]", member("skills", name), i), "there is no tool %q%s", tool, didYouMean(tool, names))
 				continue
 			}
 			s.Tools = append(s.Tools, tool)
@@ -89,18 +81,13 @@ func (c *compiler) examples(p *exec.Program) {
 		if tool == nil || len(tool.Info.Examples) == 0 {
 			continue
 		}
-		list, err := t.Value.LookupPath(cue.ParsePath("examples")).List()
-		if err != nil {
-			continue
-		}
-		for i := 0; list.Next() && i < len(tool.Info.Examples); i++ {
-			_, r := p.Plan(context.Background(), call.Caller{}, t.Name, tool.Info.Examples[i].Arguments)
-			path := t.Path.String() + ".examples"
-			where := list.Value().LookupPath(cue.ParsePath("arguments"))
+		for i, example := range tool.Info.Examples {
+			path := fmt.Sprintf("%s.examples[%d].arguments", t.Path, i)
+			_, r := p.Plan(context.Background(), call.Caller{}, t.Name, example.Arguments)
 			if r.IsError {
-				c.add(where, path, "the example would be refused: %s", exec.Reason(r))
+				c.add(path, "the example would be refused: %s", exec.Reason(r))
 			} else if len(r.Repairs) > 0 {
-				c.add(where, path, "the example fits only after repair: %s", strings.Join(r.Repairs, "; "))
+				c.add(path, "the example fits only after repair: %s", strings.Join(r.Repairs, "; "))
 			}
 		}
 	}

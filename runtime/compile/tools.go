@@ -23,18 +23,18 @@ func (c *compiler) domains(tools map[string]*exec.Tool) []*catalog.Domain {
 	for name, v := range c.own("domains") {
 		d := &catalog.Domain{Name: name, Description: clean(text(v, "description")), Summary: clean(text(v, "summary"))}
 		if d.Description == "" && v.LookupPath(cue.ParsePath("description")).Exists() {
-			c.add(v.LookupPath(cue.ParsePath("description")), "domains."+name+".description", "says nothing")
+			c.add(member("domains", name)+".description", "says nothing")
 		}
 		if d.Summary == "" {
 			d.Summary = d.Description
 		}
 		domains = append(domains, d)
 		byName[name] = d
-		c.upstreamName(v, "domains."+name)
+		c.upstreamName(v, member("domains", name))
 	}
 	for _, t := range c.cfg.Tools() {
 		before := len(c.findings)
-		b := &toolCompiler{compiler: c, src: t, path: t.Path.String()}
+		b := &toolCompiler{compiler: c, src: t, path: t.Path.String(), inPaths: map[string]bool{}}
 		tool := b.compile()
 		if len(c.findings) > before || slices.Contains(c.o.Skip, t.Name) {
 			continue
@@ -49,7 +49,7 @@ func (c *compiler) domains(tools map[string]*exec.Tool) []*catalog.Domain {
 func (c *compiler) upstreamName(v cue.Value, path string) string {
 	name := text(v, "upstream")
 	if name != "" && c.upstreams[name] == nil {
-		c.add(v.LookupPath(cue.ParsePath("upstream")), path+".upstream", "there is no upstream %q%s", name, didYouMean(name, c.order))
+		c.add(path+".upstream", "there is no upstream %q%s", name, didYouMean(name, c.order))
 	}
 	return name
 }
@@ -63,6 +63,8 @@ type toolCompiler struct {
 	src    load.Tool
 	path   string // of the tool, for findings
 	schema *jsonschema.Schema
+	// inPaths holds the variables of the paths of all requests.
+	inPaths map[string]bool
 }
 
 // at gives a field of the tool, checked.
@@ -70,11 +72,7 @@ func (b *toolCompiler) at(path string) cue.Value { return b.src.Value.LookupPath
 
 // fault reports a finding at a field of the tool.
 func (b *toolCompiler) fault(field, format string, args ...any) {
-	v := b.src.Own.LookupPath(cue.ParsePath(field))
-	if !v.Pos().IsValid() {
-		v = b.src.Own
-	}
-	b.add(v, b.path+"."+field, format, args...)
+	b.add(b.path+"."+field, format, args...)
 }
 
 func (b *toolCompiler) compile() *exec.Tool {
@@ -89,7 +87,7 @@ func (b *toolCompiler) compile() *exec.Tool {
 	if info.Description == "" && b.at("description").Exists() {
 		b.fault("description", "says nothing")
 	}
-	info.Aliases, _ = strs(v, "aliases")
+	info.Aliases = strs(v, "aliases")
 	action, ok := b.actions[info.Action]
 	if !ok && info.Action != "" {
 		b.fault("action", "there is no action %q%s", info.Action, didYouMean(info.Action, b.actionNames()))
@@ -104,7 +102,7 @@ func (b *toolCompiler) compile() *exec.Tool {
 
 	tool := &exec.Tool{Info: info}
 	b.input(tool)
-	b.request(tool)
+	b.steps(tool)
 	b.response(tool)
 	if ex, err := b.at("examples").List(); err == nil {
 		for ex.Next() {
@@ -198,21 +196,36 @@ func object(values []exec.Value) json.RawMessage {
 func (b *toolCompiler) response(tool *exec.Tool) {
 	r := b.at("response")
 	tool.Response.MaxBytes = whole(r, "maxBytes", 0)
-	if list, err := r.LookupPath(cue.ParsePath("accept")).List(); err == nil {
-		for list.Next() {
-			if n, err := list.Value().Int64(); err == nil {
-				tool.Response.Accept = append(tool.Response.Accept, int(n))
-			}
+	tool.Response.JQ = b.jq("response.jq")
+}
+
+// jq compiles the program at a field, nil when there is none.
+func (b *toolCompiler) jq(field string) *exec.JQ {
+	src, err := b.at(field).String()
+	if err != nil {
+		return nil
+	}
+	jq, err := exec.ParseJQ(src)
+	if err != nil {
+		b.fault(field, "is no jq program: %v", err)
+		return nil
+	}
+	return jq
+}
+
+// statuses gives the statuses listed at a field.
+func (b *toolCompiler) statuses(field string) []int {
+	list, err := b.at(field).List()
+	if err != nil {
+		return nil
+	}
+	var out []int
+	for list.Next() {
+		if n, err := list.Value().Int64(); err == nil {
+			out = append(out, int(n))
 		}
 	}
-	if src := text(r, "jq"); src != "" {
-		jq, err := exec.ParseJQ(src)
-		if err != nil {
-			b.fault("response.jq", "is no jq program: %v", err)
-			return
-		}
-		tool.Response.JQ = jq
-	}
+	return out
 }
 
 var _ bind.Evaluator = (*expr.Request)(nil)

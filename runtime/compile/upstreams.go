@@ -21,19 +21,24 @@ type upstream struct {
 	timeout time.Duration
 }
 
+// request is the beginning of every request to the upstream.
+func (u *upstream) request(name string) bind.Request {
+	return bind.Request{Upstream: name, Base: u.base, BaseQuery: u.query, BaseHeaders: u.headers}
+}
+
 // readUpstreams reads the HTTP APIs and applies the URLs given from outside.
 func (c *compiler) readUpstreams() []rest.Upstream {
 	var ups []rest.Upstream
 	c.upstreams = map[string]*upstream{}
 	for name, v := range c.own("upstreams") {
-		path := "upstreams." + name
+		path := member("upstreams", name)
 		address, given := c.o.Upstreams[name]
 		if !given {
 			address = text(v, "url")
 		}
 		base, err := bind.ParseBase(address)
 		if err != nil {
-			c.add(v.LookupPath(cue.ParsePath("url")), path+".url", "%v", err)
+			c.add(path+".url", "%v", err)
 			base = &url.URL{Scheme: "http", Host: "invalid.invalid"}
 		}
 		u := &upstream{base: base, timeout: c.duration(v, path, "timeout", rest.DefaultTimeout)}
@@ -51,7 +56,7 @@ func (c *compiler) readUpstreams() []rest.Upstream {
 			}
 		}
 		for key, value := range fields(v.LookupPath(cue.ParsePath("headers"))) {
-			c.headerName(value, path+".headers."+key, key)
+			c.headerName(member(path+".headers", key), key)
 			if s := secret(value); s != nil {
 				up.SecretHeaders = append(up.SecretHeaders, rest.Named{Name: key, Value: *s})
 			} else if b, err := expr.Export(value); err == nil {
@@ -64,7 +69,7 @@ func (c *compiler) readUpstreams() []rest.Upstream {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.o.Upstreams)) {
 		if c.upstreams[name] == nil {
-			c.add(c.cfg.Own.LookupPath(cue.ParsePath("upstreams")), "upstreams", "--upstream %s: there is no such upstream%s", name, didYouMean(name, c.order))
+			c.add("upstreams", "--upstream %s: there is no such upstream%s", name, didYouMean(name, c.order))
 		}
 	}
 	return ups
@@ -77,7 +82,7 @@ func (c *compiler) duration(v cue.Value, path, field string, otherwise time.Dura
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 {
-		c.add(v.LookupPath(cue.ParsePath(field)), path+"."+field, "%q is no duration above zero, such as 30s", s)
+		c.add(path+"."+field, "%q is no duration above zero, such as 30s", s)
 		return otherwise
 	}
 	return d
@@ -132,11 +137,11 @@ func literalOrSecret(v cue.Value) rest.Text {
 }
 
 // headerName checks the name of a header that a configuration sets.
-func (c *compiler) headerName(v cue.Value, path, name string) {
+func (c *compiler) headerName(path, name string) {
 	switch {
 	case !bind.ValidHeaderName(name):
-		c.add(v, path, "%q is no header name (RFC 9110, section 5.6.2)", name)
+		c.add(path, "%q is no header name (RFC 9110, section 5.6.2)", name)
 	case bind.ReservedHeader(name):
-		c.add(v, path, "the header %s is made by the HTTP client; a configuration must not set it", name)
+		c.add(path, "the header %s is made by the HTTP client; a configuration must not set it", name)
 	}
 }

@@ -2,7 +2,7 @@
 // one method, Program.Call, takes a call from any surface through the same
 // stages, each in a file of its own:
 //
-//	bounds ▶ repair ▶ validate ▶ fill in ▶ verify ▶ bind ▶ rest ▶ shape
+//	bounds ▶ repair ▶ validate ▶ fill in ▶ verify ▶ steps (bind ▶ rest) ▶ shape
 //
 // It knows nothing of MCP and nothing of how a configuration is written.
 package exec
@@ -53,8 +53,8 @@ type Tool struct {
 	Verifier Verifier
 	// Timeout bounds the whole call.
 	Timeout time.Duration
-	// Request is the HTTP request.
-	Request *bind.Request
+	// Steps are the requests, in order; at least one.
+	Steps []Step
 	// Response says what becomes of the answer.
 	Response Response
 }
@@ -87,14 +87,26 @@ func (p *Program) Call(ctx context.Context, caller call.Caller, name string, arg
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.tool.Timeout)
 	defer cancel()
-	result = p.run(ctx, c)
+	if failure := c.verify(ctx); failure != nil {
+		result = *failure
+	} else {
+		result = p.run(ctx, c)
+	}
 	result.Repairs = c.repairs
 	return result
 }
 
-// Plan makes the request of a call without sending it, its secrets masked. On
-// failure the request is nil and the result says why.
-func (p *Program) Plan(ctx context.Context, caller call.Caller, name string, args json.RawMessage) (req *bind.HTTP, result call.Result) {
+// Plan is what a call would send.
+type Plan struct {
+	// Request is the first request, secrets masked.
+	Request *bind.HTTP
+	// Then says, in sentences, which steps come after it and what they wait for.
+	Then []string
+}
+
+// Plan makes the first request of a call without sending it. On failure, or
+// when there is nothing to send, the plan is nil and the result says why.
+func (p *Program) Plan(ctx context.Context, caller call.Caller, name string, args json.RawMessage) (plan *Plan, result call.Result) {
 	defer p.guard(name, &result)
 	c, failure := p.prepare(caller, name, args)
 	if failure != nil {
@@ -102,11 +114,50 @@ func (p *Program) Plan(ctx context.Context, caller call.Caller, name string, arg
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.tool.Timeout)
 	defer cancel()
-	req, failure = p.bind(ctx, c)
-	if failure != nil {
+	if failure := c.verify(ctx); failure != nil {
 		return nil, *failure
 	}
-	return p.Client.Preview(req), call.Result{Repairs: c.repairs}
+	for i := range c.tool.Steps {
+		req, err := c.first(ctx, &c.tool.Steps[i])
+		if err != nil {
+			return nil, *c.tool.fail(err)
+		}
+		if req != nil {
+			return &Plan{Request: p.Client.Preview(req), Then: waits(c.tool.Steps[i+1:])}, call.Result{Repairs: c.repairs}
+		}
+	}
+	return nil, failed("nothing would be sent: no step of " + name + " applies")
+}
+
+// first makes the first request of a step, nil when it has none.
+func (c *prepared) first(ctx context.Context, step *Step) (*bind.HTTP, error) {
+	applies, err := c.applies(ctx, step)
+	if err != nil || !applies {
+		c.skip(step)
+		return nil, err
+	}
+	if step.Each == nil {
+		return step.Request.Build(ctx, c.scope)
+	}
+	v, err := step.Each.List.Eval(ctx, c.scope)
+	if err != nil {
+		return nil, err
+	}
+	var list []json.RawMessage
+	if v[0] != nil {
+		if err := json.Unmarshal(v[0], &list); err != nil {
+			return nil, err
+		}
+	}
+	if len(list) == 0 {
+		c.skip(step)
+		return nil, nil
+	}
+	req, err := step.Each.request(list[0])
+	if err != nil {
+		return nil, err
+	}
+	return req.Build(ctx, c.scope)
 }
 
 // guard turns a fault of our own into an answer: it must not end the server.
@@ -157,33 +208,18 @@ func (p *Program) prepare(caller call.Caller, name string, raw json.RawMessage) 
 			args[v.Name] = v.JSON
 		}
 	}
-	return &prepared{caller: caller, tool: tool, scope: &bind.Scope{Args: args}, repairs: repairs}, nil
+	return &prepared{caller: caller, tool: tool, scope: &bind.Scope{Args: args, Steps: map[string]json.RawMessage{}}, repairs: repairs}, nil
 }
 
-// bind verifies the arguments with CUE where that is needed and makes the request.
-func (p *Program) bind(ctx context.Context, c *prepared) (*bind.HTTP, *call.Result) {
-	if c.tool.Verifier != nil {
-		if err := c.tool.Verifier.Verify(ctx, c.scope); err != nil {
-			return nil, c.tool.fail(c.repairs, err)
-		}
+// verify checks with CUE what the schema cannot state.
+func (c *prepared) verify(ctx context.Context) *call.Result {
+	if c.tool.Verifier == nil {
+		return nil
 	}
-	req, err := c.tool.Request.Build(ctx, c.scope)
-	if err != nil {
-		return nil, c.tool.fail(c.repairs, err)
+	if err := c.tool.Verifier.Verify(ctx, c.scope); err != nil {
+		return c.tool.fail(err)
 	}
-	return req, nil
-}
-
-func (p *Program) run(ctx context.Context, c *prepared) call.Result {
-	req, failure := p.bind(ctx, c)
-	if failure != nil {
-		return *failure
-	}
-	resp, err := p.Client.Do(ctx, req, rest.CallOptions{Idempotent: c.tool.Info.Idempotent, Inbound: c.caller.Header})
-	if err != nil {
-		return failed(p.Client.Scrub(err.Error()))
-	}
-	return p.shape(ctx, c, resp)
+	return nil
 }
 
 // failure is what an agent is told of a call that was not made: all that is
@@ -209,14 +245,14 @@ func (t *Tool) refuse(repairs []string, reasons ...string) *call.Result {
 
 // fail tells a fault that evaluation or binding found: one of the arguments
 // comes with the schema, any other without.
-func (t *Tool) fail(repairs []string, err error) *call.Result {
+func (t *Tool) fail(err error) *call.Result {
 	var refusal Refusal
 	var argument *bind.Error
 	switch {
 	case errors.As(err, &refusal):
-		return t.refuse(repairs, refusal.Sentences()...)
+		return t.refuse(nil, refusal.Sentences()...)
 	case errors.As(err, &argument) && argument.Argument != "":
-		return t.refuse(repairs, sentences(err)...)
+		return t.refuse(nil, sentences(err)...)
 	case errors.Is(err, context.DeadlineExceeded):
 		r := failed(fmt.Sprintf("the call took longer than %s; nothing was sent", t.Timeout))
 		return &r

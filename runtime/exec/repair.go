@@ -47,7 +47,7 @@ func unwrap(raw json.RawMessage) (json.RawMessage, []string, error) {
 func repair(v *jsonschema.Validator, doc json.RawMessage, args bind.Args, effect catalog.Effect) (bind.Args, []string, []jsonschema.Fault) {
 	faults := v.Validate(doc)
 	if len(faults) == 0 {
-		return args, nil, nil
+		return plain(v, doc, args), nil, nil
 	}
 	var repairs []string
 	for _, f := range faults {
@@ -69,7 +69,19 @@ func repair(v *jsonschema.Validator, doc json.RawMessage, args bind.Args, effect
 	if err != nil {
 		return args, nil, faults
 	}
-	return repaired, repairs, faults
+	return plain(v, doc, repaired), repairs, faults
+}
+
+// plain gives args, those of doc, with integers written as such.
+func plain(v *jsonschema.Validator, doc json.RawMessage, args bind.Args) bind.Args {
+	integers := v.Integers(doc)
+	if bytes.Equal(integers, doc) {
+		return args
+	}
+	if out, err := bind.ParseArgs(integers, bind.Bounds{}); err == nil {
+		return out
+	}
+	return args
 }
 
 // mend tries to cure one fault and says what it did.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -25,10 +24,15 @@ const DefaultMaxBytes = 256 << 10
 type Response struct {
 	// JQ shapes the decoded JSON; nil passes it on.
 	JQ *JQ
-	// Accept lists statuses beyond 2xx that are no failure.
-	Accept []int
 	// MaxBytes bounds the result; 0 means DefaultMaxBytes.
 	MaxBytes int
+}
+
+func (r Response) limit() int {
+	if r.MaxBytes > 0 {
+		return r.MaxBytes
+	}
+	return DefaultMaxBytes
 }
 
 // jqTimeout bounds one run of a jq program.
@@ -101,62 +105,100 @@ type upstreamError struct {
 	Body   json.RawMessage `json:"body,omitempty"`
 }
 
-// shape turns an answer into a result.
-func (p *Program) shape(ctx context.Context, c *prepared, resp *rest.Response) call.Result {
-	r := c.tool.Response
-	limit := r.MaxBytes
-	if limit == 0 {
-		limit = DefaultMaxBytes
+// shape turns what the steps gave into a result: that of the last one that ran,
+// or what the response's jq makes of it. With steps jq sees {"steps": …}.
+func (p *Program) shape(ctx context.Context, at *progress) call.Result {
+	r, limit := at.tool.Response, at.tool.Response.limit()
+	if !at.ran {
+		return call.Text("Nothing was sent: no step applied.")
 	}
-	if resp.Status/100 != 2 && !slices.Contains(r.Accept, resp.Status) {
-		return p.upstreamFailure(c, resp, limit)
+	resp := at.last
+	if r.JQ != nil || resp == nil || resp.IsJSON() && len(resp.Body) > 0 {
+		result, err := p.asJSON(ctx, at)
+		if err != nil {
+			return failed(p.unreadable(at.prepared, err))
+		}
+		if result != nil {
+			return call.Text(p.Client.Scrub(string(truncate(cleanJSON(result), limit))))
+		}
 	}
 	if len(resp.Body) == 0 {
 		return call.Text(fmt.Sprintf("%s: done; the API sent no content.", status(resp.Status)))
 	}
-	text, err := resp.Text()
-	if resp.IsJSON() || r.JQ != nil {
-		if err != nil {
-			return failed(p.unreadable(c, err))
-		}
-		result := json.RawMessage(text)
-		if r.JQ != nil {
-			v, err := resp.Decode()
-			if err != nil {
-				return failed(p.unreadable(c, err))
-			}
-			result, err = r.JQ.run(ctx, v, c.jqArgs(), resp.Status, jqHeaders(resp.Header))
-			if err != nil {
-				return failed(p.Client.Scrub(fmt.Sprintf("%s was done, but its answer could not be shaped: %v", c.tool.Info.Name, err)))
-			}
-		}
-		var b bytes.Buffer
-		if err := json.Compact(&b, result); err != nil {
-			return failed(p.unreadable(c, err))
-		}
-		return call.Text(p.Client.Scrub(string(truncate(cleanJSON(b.Bytes()), limit))))
-	}
-	if resp.IsText() && err == nil {
+	if text, err := resp.Text(); err == nil && resp.IsText() {
 		return call.Text(p.Client.Scrub(truncateText(cleanText(text), limit)))
 	}
 	if len(resp.Body) > limit {
-		return failed(fmt.Sprintf("the answer is %d bytes of %s, more than the %d that can be shown", len(resp.Body), resp.MediaType, limit))
+		return failed(fmt.Sprintf("%s was done, but its answer is %d bytes of %s, more than the %d that can be shown", at.tool.Info.Name, len(resp.Body), resp.MediaType, limit))
 	}
 	return call.Result{Content: []call.Content{{Data: resp.Body, MIMEType: resp.MediaType}}}
+}
+
+// asJSON gives the result as compact JSON, nil when the answer has no body.
+func (p *Program) asJSON(ctx context.Context, at *progress) (json.RawMessage, error) {
+	resp, jq := at.last, at.tool.Response.JQ
+	named := at.tool.Steps[0].Name != ""
+	switch {
+	case jq != nil && named:
+		input, err := decode(json.RawMessage(`{"steps":` + string(states(at.scope.Steps)) + `}`))
+		if err != nil {
+			return nil, err
+		}
+		return jq.run(ctx, input, at.jqArgs(), nil, nil)
+	case resp == nil:
+		return at.shaped, nil
+	case len(resp.Body) == 0:
+		return nil, nil
+	case jq != nil:
+		v, err := resp.Decode()
+		if err != nil {
+			return nil, err
+		}
+		return jq.run(ctx, v, at.jqArgs(), resp.Status, jqHeaders(resp.Header))
+	}
+	text, err := resp.Text()
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := json.Compact(&b, []byte(text)); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// states gives the states of steps as one object; skipped ones are not in it.
+func states(steps map[string]json.RawMessage) json.RawMessage {
+	ran := map[string]json.RawMessage{}
+	for name, s := range steps {
+		if s != nil {
+			ran[name] = s
+		}
+	}
+	return json.RawMessage(compact(ran))
+}
+
+func decode(data json.RawMessage) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var v any
+	err := d.Decode(&v)
+	return v, err
 }
 
 // unreadable says that an upstream did what it was asked and its answer is not
 // what it says it is.
 func (p *Program) unreadable(c *prepared, err error) string {
-	return p.Client.Scrub(fmt.Sprintf("%s was done, but the answer of %s cannot be read: %v", c.tool.Info.Name, c.tool.Request.Upstream, err))
+	return p.Client.Scrub(fmt.Sprintf("%s was done, but its answer cannot be read: %v", c.tool.Info.Name, err))
 }
 
 // upstreamFailure tells an agent what the API said: its status and its body.
-func (p *Program) upstreamFailure(c *prepared, resp *rest.Response, limit int) call.Result {
+func (p *Program) upstreamFailure(t *Tool, upstream string, resp *rest.Response) *call.Result {
+	limit := t.Response.limit()
 	e := upstreamError{
-		Error:  fmt.Sprintf("%s answered %s", c.tool.Request.Upstream, status(resp.Status)),
+		Error:  fmt.Sprintf("%s answered %s", upstream, status(resp.Status)),
 		Status: resp.Status,
-		Hint:   p.Client.AuthHint(c.tool.Request.Upstream, resp.Status),
+		Hint:   p.Client.AuthHint(upstream, resp.Status),
 	}
 	var b bytes.Buffer
 	if resp.IsJSON() && json.Compact(&b, resp.Body) == nil {
@@ -164,7 +206,8 @@ func (p *Program) upstreamFailure(c *prepared, resp *rest.Response, limit int) c
 	} else if text, err := resp.Text(); err == nil && resp.IsText() && text != "" {
 		e.Body = json.RawMessage(compact(truncateText(cleanText(text), limit)))
 	}
-	return call.Error(p.Client.Scrub(compact(e)))
+	r := call.Error(p.Client.Scrub(compact(e)))
+	return &r
 }
 
 // status gives a status code and its words.
@@ -176,10 +219,7 @@ func status(code int) string {
 func (c *prepared) jqArgs() any {
 	args := make(map[string]any, len(c.scope.Args))
 	for name, raw := range c.scope.Args {
-		d := json.NewDecoder(bytes.NewReader(raw))
-		d.UseNumber()
-		var v any
-		if d.Decode(&v) == nil {
+		if v, err := decode(raw); err == nil {
 			args[name] = v
 		}
 	}

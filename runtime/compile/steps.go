@@ -1,0 +1,150 @@
+package compile
+
+import (
+	"slices"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+
+	"github.com/metacue/metacue/runtime/bind"
+	"github.com/metacue/metacue/runtime/exec"
+)
+
+// steps compiles what the tool does: its one request, or its steps in the order
+// in which the operator declares them.
+func (b *toolCompiler) steps(tool *exec.Tool) {
+	b.absentRules()
+	if b.at("http").Exists() {
+		if req := b.request(tool, "http", true); req != nil {
+			tool.Steps = []exec.Step{{Request: req, Accept: b.statuses("response.accept")}}
+		}
+		return
+	}
+	var names []string
+	for name := range fields(b.src.Own.LookupPath(cue.ParsePath("steps"))) {
+		names = append(names, name)
+	}
+	for _, name := range names {
+		b.step(tool, name)
+	}
+	b.unsent()
+	b.stepOrder(tool, names)
+}
+
+// step compiles one step.
+func (b *toolCompiler) step(tool *exec.Tool, name string) {
+	field := cue.MakePath(cue.Str("steps"), cue.Str(name)).String()
+	step := exec.Step{
+		Name:     name,
+		Accept:   b.statuses(field + ".accept"),
+		Optional: yes(b.at(field), "optional", false),
+		JQ:       b.jq(field + ".jq"),
+	}
+	if when := cue.ParsePath(field + ".when"); b.src.Own.LookupPath(when).Exists() {
+		step.When = b.evaluator([]cue.Path{when})
+	}
+	if b.src.Own.LookupPath(cue.ParsePath(field + ".each")).Exists() {
+		step.Each = b.each(tool, field+".each")
+	} else {
+		step.Request = b.request(tool, field+".http", false)
+	}
+	if step.Each == nil && step.Request == nil {
+		return
+	}
+	tool.Steps = append(tool.Steps, step)
+}
+
+// each compiles a list of requests, which is made by CUE at the call.
+func (b *toolCompiler) each(tool *exec.Tool, field string) *exec.Each {
+	e := &exec.Each{List: b.evaluator([]cue.Path{cue.ParsePath(field)}), Base: map[string]bind.Request{}}
+	for name, up := range b.upstreams {
+		e.Base[name] = up.request(name)
+		b.timeout(tool, name)
+	}
+	r := &requestCompiler{toolCompiler: b, field: field}
+	if name := r.upstream(); name != "" {
+		e.Base[""] = b.upstreams[name].request(name)
+	}
+	b.absent([]cue.Path{cue.ParsePath(field)})
+	b.literalEach(field)
+	return e
+}
+
+// literalEach finds paths, methods and upstreams in a list of requests that
+// depend on what the list is made of: nothing that comes from a caller is read
+// as a template.
+func (b *toolCompiler) literalEach(field string) {
+	bound := []string{bind.RootInput, bind.RootSteps}
+	src := b.src.Own.LookupPath(cue.ParsePath(field)).Source()
+	if src == nil {
+		return
+	}
+	ast.Walk(src, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ForClause:
+			for _, id := range []*ast.Ident{n.Key, n.Value} {
+				if id != nil {
+					bound = append(bound, id.Name)
+				}
+			}
+		case *ast.LetClause:
+			bound = append(bound, n.Ident.Name)
+		}
+		return true
+	}, nil)
+	ast.Walk(src, func(n ast.Node) bool {
+		f, ok := n.(*ast.Field)
+		if !ok {
+			return true
+		}
+		name, _, err := ast.LabelName(f.Label)
+		if err != nil || !slices.Contains([]string{"path", "method", "upstream"}, name) {
+			return true
+		}
+		ast.Walk(f.Value, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && slices.Contains(bound, id.Name) {
+				b.addAt(id.Pos(), b.path+"."+field, "%s must be literal: give what varies as vars, and refer to it as a variable of the path", name)
+			}
+			return true
+		}, nil)
+		return false
+	}, nil)
+}
+
+// unsent finds arguments of a tool with steps that nothing refers to.
+func (b *toolCompiler) unsent() {
+	r := &requestCompiler{toolCompiler: b}
+	referred, everything := r.referred(nil)
+	for name := range b.inPaths {
+		referred[name] = true
+	}
+	for _, f := range b.schema.Fields {
+		if !everything && !referred[f.Name] {
+			b.addAt(f.Pos, member(b.path+".input", f.Name), "argument %s is accepted and never sent: no step refers to it", f.Name)
+		}
+	}
+}
+
+// stepOrder finds references to steps that come later, and notes the others.
+func (b *toolCompiler) stepOrder(tool *exec.Tool, names []string) {
+	for i, name := range names {
+		field := cue.MakePath(cue.Str("steps"), cue.Str(name)).String()
+		src := b.src.Own.LookupPath(cue.ParsePath(field)).Source()
+		if src == nil {
+			continue
+		}
+		for _, ref := range b.src.Refs() {
+			if ref.Root != bind.RootSteps || len(ref.Path) == 0 || !within(ref, src) {
+				continue
+			}
+			to := slices.Index(names, ref.Path[0])
+			if to >= i {
+				b.addAt(ref.Pos, b.path+"."+field, "refers to step %s, which comes later: a step sees only earlier ones", ref.Path[0])
+			}
+			j := slices.IndexFunc(tool.Steps, func(s exec.Step) bool { return s.Name == name })
+			if to >= 0 && j >= 0 && !slices.Contains(tool.Steps[j].Refers, ref.Path[0]) {
+				tool.Steps[j].Refers = append(tool.Steps[j].Refers, ref.Path[0])
+			}
+		}
+	}
+}

@@ -1,0 +1,366 @@
+package exec
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/metacue/metacue/runtime/bind"
+	"github.com/metacue/metacue/runtime/call"
+	"github.com/metacue/metacue/runtime/rest"
+)
+
+// Step is one part of a call: one request, or a list of them. A tool that makes
+// one request has one step without a name.
+type Step struct {
+	Name string
+	// When gives one boolean; absent means false. nil means always.
+	When bind.Evaluator
+	// Request is the request; nil when Each is given.
+	Request *bind.Request
+	// Each is a list of requests.
+	Each *Each
+	// Accept lists statuses beyond 2xx that are no failure.
+	Accept []int
+	// Optional makes any failure soft.
+	Optional bool
+	// JQ shapes the result before later steps see it.
+	JQ *JQ
+	// Refers names the earlier steps that the step refers to.
+	Refers []string
+}
+
+// Each makes a list of requests at the call.
+type Each struct {
+	// List gives one list of objects, each in the shape of #Request.
+	List bind.Evaluator
+	// Base is what the requests take from their upstream, by its name; the empty
+	// name is where those go that name none.
+	Base map[string]bind.Request
+}
+
+const (
+	// maxEach bounds the requests of one step.
+	maxEach = 200
+	// eachAtOnce is how many of them are under way at a time.
+	eachAtOnce = 4
+)
+
+// progress is a call under way.
+type progress struct {
+	*prepared
+	last    *rest.Response // of the last step that ran, when it was one request
+	shaped  json.RawMessage
+	ran     bool
+	mu      sync.Mutex
+	changes []string // what was done already that changed something
+}
+
+// run makes the requests of a call and shapes its result.
+func (p *Program) run(ctx context.Context, c *prepared) call.Result {
+	at := &progress{prepared: c}
+	for i := range c.tool.Steps {
+		step := &c.tool.Steps[i]
+		applies, err := c.applies(ctx, step)
+		if err != nil {
+			return at.told(step, -1, *c.tool.fail(err))
+		}
+		if !applies {
+			c.skip(step)
+			continue
+		}
+		failure := p.step(ctx, at, step)
+		if failure != nil && !step.Optional {
+			return *failure
+		}
+	}
+	return p.shape(ctx, at)
+}
+
+// applies evaluates the condition of a step.
+func (c *prepared) applies(ctx context.Context, step *Step) (bool, error) {
+	if step.When == nil {
+		return true, nil
+	}
+	v, err := step.When.Eval(ctx, c.scope)
+	if err != nil {
+		return false, err
+	}
+	switch string(v[0]) {
+	case "true":
+		return true, nil
+	case "", "false":
+		return false, nil
+	}
+	return false, fmt.Errorf("when of step %s is %s, neither true nor false", step.Name, v[0])
+}
+
+// skip notes that a step did not run: what refers to it is absent.
+func (c *prepared) skip(step *Step) {
+	if step.Name != "" {
+		c.scope.Steps[step.Name] = nil
+	}
+}
+
+// step makes the requests of one step and notes its state for later ones.
+func (p *Program) step(ctx context.Context, at *progress, step *Step) *call.Result {
+	if step.Each != nil {
+		return p.each(ctx, at, step)
+	}
+	req, err := step.Request.Build(ctx, at.scope)
+	if err != nil {
+		return at.failed(step, -1, at.tool.fail(err))
+	}
+	resp, failure := p.exchange(ctx, at, step, req)
+	if resp == nil {
+		at.skip(step)
+		return at.failed(step, -1, failure)
+	}
+	var result json.RawMessage
+	if step.Name != "" {
+		if result, err = p.result(ctx, at, step, resp); err != nil {
+			at.skip(step)
+			r := failed(p.unreadable(at.prepared, err))
+			return at.failed(step, -1, &r)
+		}
+		at.scope.Steps[step.Name] = state(resp, result)
+	}
+	if failure != nil {
+		return at.failed(step, -1, failure)
+	}
+	at.ran, at.last, at.shaped = true, resp, nil
+	if step.JQ != nil {
+		at.last, at.shaped = nil, result
+	}
+	return nil
+}
+
+// each makes the requests of a list, some at a time, and keeps their results in
+// order.
+func (p *Program) each(ctx context.Context, at *progress, step *Step) *call.Result {
+	v, err := step.Each.List.Eval(ctx, at.scope)
+	if err != nil {
+		return at.failed(step, -1, at.tool.fail(err))
+	}
+	if v[0] == nil {
+		at.skip(step)
+		return nil
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(v[0], &list); err != nil {
+		return at.failed(step, -1, at.tool.fail(fmt.Errorf("each is no list: %w", err)))
+	}
+	if len(list) > maxEach {
+		r := failed(fmt.Sprintf("%d requests are more than the %d that one call may make", len(list), maxEach))
+		return at.failed(step, -1, &r)
+	}
+	// All requests are made before any is sent: a fault in one sends none.
+	requests := make([]*bind.HTTP, len(list))
+	for i, raw := range list {
+		req, err := step.Each.request(raw)
+		if err == nil {
+			requests[i], err = req.Build(ctx, at.scope)
+		}
+		if err != nil {
+			return at.failed(step, i, at.tool.fail(err))
+		}
+	}
+	results := make([]json.RawMessage, len(list))
+	failures := make([]*call.Result, len(list))
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	slots := make(chan struct{}, eachAtOnce)
+	var wg sync.WaitGroup
+	for i, req := range requests {
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			<-slots
+			break
+		}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			resp, failure := p.exchange(ctx, at, step, req)
+			if failure == nil {
+				results[i], err = p.result(ctx, at, step, resp)
+				if err != nil {
+					r := failed(p.unreadable(at.prepared, err))
+					failure = &r
+				}
+			}
+			if failures[i] = failure; failure != nil && !step.Optional {
+				stop()
+			}
+		})
+	}
+	wg.Wait()
+	if i := slices.IndexFunc(failures, func(r *call.Result) bool { return r != nil }); i >= 0 && !step.Optional {
+		return at.failed(step, i, failures[i])
+	}
+	for i, r := range results {
+		if r == nil {
+			results[i] = json.RawMessage("null")
+		}
+	}
+	all := array(results)
+	at.scope.Steps[step.Name] = json.RawMessage(`{"result":` + string(all) + `}`)
+	at.ran, at.last, at.shaped = true, nil, all
+	return nil
+}
+
+// exchange sends one request. On a status that is a failure it gives the answer
+// and the failure; without an answer only the failure.
+func (p *Program) exchange(ctx context.Context, at *progress, step *Step, req *bind.HTTP) (*rest.Response, *call.Result) {
+	resp, err := p.Client.Do(ctx, req, rest.CallOptions{Idempotent: at.tool.Info.Idempotent, Inbound: at.caller.Header})
+	if err != nil {
+		r := failed(p.Client.Scrub(err.Error()))
+		return nil, &r
+	}
+	if resp.Status/100 != 2 && !slices.Contains(step.Accept, resp.Status) {
+		return resp, p.upstreamFailure(at.tool, req.Upstream, resp)
+	}
+	if req.Method != http.MethodGet && req.Method != http.MethodHead {
+		at.mu.Lock()
+		at.changes = append(at.changes, fmt.Sprintf("%s: %s %s answered %s", step.Name, req.Method, pathOf(req.URL), status(resp.Status)))
+		at.mu.Unlock()
+	}
+	return resp, nil
+}
+
+// pathOf gives the path of a URL, without the query: it is for a message.
+func pathOf(s string) string {
+	u, err := url.Parse(s)
+	if err != nil {
+		return ""
+	}
+	return u.EscapedPath()
+}
+
+// result gives an answer as JSON, shaped by the step's jq.
+func (p *Program) result(ctx context.Context, at *progress, step *Step, resp *rest.Response) (json.RawMessage, error) {
+	text, err := resp.Text()
+	switch {
+	case len(resp.Body) == 0:
+		return json.RawMessage("null"), nil
+	case resp.IsJSON() || step.JQ != nil:
+		if step.JQ != nil {
+			v, err := resp.Decode()
+			if err != nil {
+				return nil, err
+			}
+			return step.JQ.run(ctx, v, at.jqArgs(), resp.Status, jqHeaders(resp.Header))
+		}
+		if err != nil {
+			return nil, err
+		}
+		var b bytes.Buffer
+		if err := json.Compact(&b, []byte(text)); err != nil {
+			return nil, err
+		}
+		return b.Bytes(), nil
+	case resp.IsText() && err == nil:
+		return json.RawMessage(compact(text)), nil
+	}
+	return json.RawMessage(compact(base64.StdEncoding.EncodeToString(resp.Body))), nil
+}
+
+// state is what later steps see of one: status, headers and result.
+func state(resp *rest.Response, result json.RawMessage) json.RawMessage {
+	return json.RawMessage(compact(struct {
+		Status  int             `json:"status"`
+		Headers any             `json:"headers"`
+		Result  json.RawMessage `json:"result"`
+	}{resp.Status, jqHeaders(resp.Header), result}))
+}
+
+// request makes the binding of one element of a list.
+func (e *Each) request(raw json.RawMessage) (*bind.Request, error) {
+	var x struct {
+		Upstream, Method, Path string
+		Vars, Query, Headers   json.RawMessage
+		Body, Form, Multipart  json.RawMessage
+		Text, Binary           json.RawMessage
+	}
+	if err := json.Unmarshal(raw, &x); err != nil {
+		return nil, err
+	}
+	r, ok := e.Base[x.Upstream]
+	if !ok {
+		return nil, fmt.Errorf("there is no upstream %q", x.Upstream)
+	}
+	path, err := bind.ParseTemplate(x.Path)
+	if err != nil {
+		return nil, fmt.Errorf("path: %w", err)
+	}
+	r.Method, r.Path = x.Method, path
+	r.Vars, r.Query, r.Headers = whole(x.Vars), whole(x.Query), whole(x.Headers)
+	for _, b := range []struct {
+		kind  bind.BodyKind
+		value json.RawMessage
+	}{{bind.BodyJSON, x.Body}, {bind.BodyForm, x.Form}, {bind.BodyMultipart, x.Multipart}, {bind.BodyText, x.Text}, {bind.BodyBinary, x.Binary}} {
+		if b.value != nil {
+			r.Body = &bind.Body{Kind: b.kind, Value: bind.Const(b.value)}
+		}
+	}
+	return &r, nil
+}
+
+// whole gives the members of an object as one field that is spread.
+func whole(object json.RawMessage) []bind.Field {
+	if object == nil {
+		return nil
+	}
+	return []bind.Field{{Value: bind.Const(object)}}
+}
+
+// failed words a failure of a step: where it happened, and what was done before.
+func (at *progress) failed(step *Step, index int, r *call.Result) *call.Result {
+	if r == nil {
+		return nil
+	}
+	told := at.told(step, index, *r)
+	return &told
+}
+
+// told adds to a failed result the step and what was already done, for tools
+// that have steps.
+func (at *progress) told(step *Step, index int, r call.Result) call.Result {
+	if step.Name == "" || len(r.Content) == 0 {
+		return r
+	}
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	more := struct {
+		Step  string   `json:"step"`
+		Index *int     `json:"index,omitempty"`
+		Done  []string `json:"done,omitempty"`
+	}{Step: step.Name, Done: at.changes}
+	if index >= 0 {
+		more.Index = &index
+	}
+	text, tail := r.Content[0].Text, compact(more)
+	if body, ok := strings.CutSuffix(text, "}"); ok && len(body) > 1 {
+		text = body + "," + tail[1:]
+	}
+	r.Content = []call.Content{{Text: text}}
+	return r
+}
+
+// waits says which steps come after the one that is shown, and what for.
+func waits(steps []Step) []string {
+	var out []string
+	for _, s := range steps {
+		line := "then step " + s.Name
+		if len(s.Refers) > 0 {
+			line += ", which waits for " + strings.Join(s.Refers, " and ")
+		}
+		out = append(out, line)
+	}
+	return out
+}
