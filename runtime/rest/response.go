@@ -29,7 +29,8 @@ type Response struct {
 	Status int
 	Header http.Header
 	// Body is whole and decoded from gzip, in the bytes that the upstream chose
-	// for its characters. It may echo credentials: Scrub what is shown of it.
+	// for its characters. It may echo credentials: Scrub what is shown of it. It
+	// must not be changed: other calls may be given the same.
 	Body []byte
 	// MediaType is that of Content-Type, in lower case and without parameters;
 	// empty where there is none.

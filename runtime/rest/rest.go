@@ -64,6 +64,8 @@ type Upstream struct {
 	Concurrency int
 	// Redirects is SameOrigin, or empty to follow none.
 	Redirects string
+	// Cache says how answers to reads are kept; nil means not at all.
+	Cache *Cache
 }
 
 // Options are what all upstreams share. Every field may be left out.
@@ -87,6 +89,9 @@ type Options struct {
 type CallOptions struct {
 	// Idempotent says that the request may be repeated without changing more.
 	Idempotent bool
+	// Read says that the request changes nothing: only then may an answer that
+	// was kept serve.
+	Read bool
 	// Inbound holds the headers of the HTTP request that brought the call, nil
 	// over stdio. Nothing of it is sent on unless a Secret names it.
 	Inbound http.Header
@@ -115,7 +120,7 @@ type upstream struct {
 // layers are what may stand around the plain exchange, the innermost first.
 // Each has a file of its own, leaves alone what an upstream does not ask for,
 // and can be taken out here.
-var layers = []func(*Client, *upstream, exchange) exchange{limits, redirects, retries, renewals}
+var layers = []func(*Client, *upstream, exchange) exchange{limits, redirects, retries, renewals, caching}
 
 // New makes a Client. The error joins all faults of all upstreams.
 func New(ups []Upstream, o Options) (*Client, error) {
@@ -193,7 +198,7 @@ func (c *Client) ready(up Upstream) (*upstream, error) {
 	for _, err := range wrong {
 		fault("%v", err)
 	}
-	for _, err := range slices.Concat(up.TLS.check(up.URL), up.Proxy.check(), up.Retry.check(), up.Rate.check()) {
+	for _, err := range slices.Concat(up.TLS.check(up.URL), up.Proxy.check(), up.Retry.check(), up.Rate.check(), up.Cache.check()) {
 		fault("%v", err)
 	}
 	if len(faults) > 0 {
