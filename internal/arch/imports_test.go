@@ -62,6 +62,8 @@ var modules = map[string][]string{
 	"github.com/rogpeppe/go-internal":          {"internal/scenario"},
 	"golang.org/x/tools/txtar":                 {"internal/scenario"},
 	"golang.org/x/text":                        {"runtime/rest", "runtime/exec"},
+	"golang.org/x/time":                        {"runtime/rest"},
+	"golang.org/x/oauth2":                      {"runtime/rest"},
 	"golang.org/x/sync":                        {"runtime/rest", "runtime/exec", "runtime/serve", "runtime/jsonschema", "runtime/compile"},
 }
 
