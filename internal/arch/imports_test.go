@@ -61,7 +61,7 @@ var modules = map[string][]string{
 	"github.com/spf13/cobra":                   {"cmd/metacue"},
 	"github.com/rogpeppe/go-internal":          {"internal/scenario"},
 	"golang.org/x/tools/txtar":                 {"internal/scenario"},
-	"golang.org/x/text":                        {"runtime/rest", "runtime/exec"},
+	"golang.org/x/text":                        {"runtime/rest", "runtime/jsonschema"},
 	"golang.org/x/time":                        {"runtime/rest"},
 	"golang.org/x/oauth2":                      {"runtime/rest"},
 	"golang.org/x/sync":                        {"runtime/rest", "runtime/exec", "runtime/serve", "runtime/jsonschema", "runtime/compile"},
