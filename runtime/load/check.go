@@ -31,7 +31,8 @@ func (l *loader) check(values bool) diag.List {
 	for i, t := range l.cfg.tools {
 		path := t.Path.String()
 		programs := w.programs[path]
-		refs, uses := scan(t, l.cfg.inst.ID())
+		refs, uses, literals := scan(t, l.cfg.inst)
+		l.cfg.tools[i].literals = literals
 		if _, done := l.refs[path]; !done {
 			for _, p := range programs {
 				for _, a := range jqArgs(p.text) {
@@ -54,70 +55,128 @@ func (w *walker) tags() {
 		if t.set || w.l.cut.fields[t.field] {
 			continue
 		}
-		path := make([]cue.Selector, len(t.path))
-		for i, name := range t.path {
-			path[i] = w.l.selectorOf(name)
-		}
-		v := w.l.cfg.Own.LookupPath(cue.MakePath(path...))
+		v := w.l.cfg.Own.LookupPath(w.l.path(t.path))
 		if !v.Exists() || isConcrete(v) || v.Validate() != nil {
 			continue
 		}
 		w.l.unset = true
-		w.later = append(w.later, finding(t.field.Pos(), strings.Join(t.path, "."), fmt.Sprintf(
-			"the tag %s has no value: give one with -t %s=…, or %s%s, or give the field a default", t.name, t.name, EnvPrefix, strings.ToUpper(t.name))))
+		w.lacksAt(t.field.Pos(), w.l.path(t.path).String(), fmt.Sprintf(
+			"the tag %s has no value: give one with -t %s=…, or %s%s, or give the field a default", t.name, t.name, EnvPrefix, strings.ToUpper(t.name)))
 	}
 }
 
 // evaluation reports errors of CUE's evaluator, one for each field, and cuts
-// the fields. An error that follows from another has the other's path.
+// the fields. What follows from another fault is left for the next pass, when
+// that is gone.
 func (l *loader) evaluation(err error) {
-	seen := map[string]bool{}
-	for _, e := range cueerrors.Errors(err) {
-		path := l.pathIn(e)
-		name := path.String()
-		l.mark(name)
-		if seen[name] {
-			continue
-		}
-		seen[name] = true
-		own := l.cfg.Own.LookupPath(path)
-		at := l.errorPos(e, own)
-		l.report(at, name, l.message(e, at, own, path))
-		if !l.cutAt(at) {
-			l.cutValue(own)
+	faults := l.faults(err)
+	cut := map[place]bool{}
+	for _, contained := range []bool{true, false} {
+		for _, f := range faults {
+			if f.contained != contained || !contained && slices.ContainsFunc(f.places, func(p token.Pos) bool { return cut[placeOf(p)] }) {
+				continue
+			}
+			l.report(f.at, f.path.String(), f.text, f.see)
+			if !l.cutAt(f.at) {
+				l.cutValue(f.own)
+			}
+			for _, p := range f.places {
+				cut[placeOf(p)] = true
+			}
 		}
 	}
 }
 
-// message says what an error of the evaluator means for the operator.
-func (l *loader) message(e cueerrors.Error, at token.Pos, own cue.Value, path cue.Path) string {
-	byDefinition := slices.ContainsFunc(cueerrors.Positions(e), foreign)
-	if byDefinition {
+// fault is what the evaluator says of one field.
+type fault struct {
+	path   cue.Path
+	own    cue.Value
+	at     token.Pos
+	places []token.Pos // all that CUE names
+	// contained says that the places are all in the field itself, so that the
+	// fault is surely its own.
+	contained bool
+	text, see string
+}
+
+// faults gathers the errors of the evaluator by their paths.
+func (l *loader) faults(err error) []*fault {
+	var all []*fault
+	byPath := map[string]*fault{}
+	for _, e := range cueerrors.Errors(err) {
+		path := l.pathIn(e)
+		l.mark(path.String())
+		if f, ok := byPath[path.String()]; ok {
+			if strings.HasPrefix(f.text, noneFits) {
+				f.text += "; " + plainText(e)
+			}
+			continue
+		}
+		f := &fault{path: path, own: l.cfg.Own.LookupPath(path), places: cueerrors.Positions(e), contained: true}
+		f.at = l.errorPos(e, f.own)
+		for _, p := range f.places {
+			if l.operators(p) && !within(p, nodes(f.own)) {
+				f.contained = false
+			}
+		}
+		f.text, f.see = l.message(e, f)
+		byPath[path.String()] = f
+		all = append(all, f)
+	}
+	return all
+}
+
+// within says whether p lies in one of the nodes.
+func within(p token.Pos, nodes []ast.Node) bool {
+	return slices.ContainsFunc(nodes, func(n ast.Node) bool {
+		from, to := n.Pos(), n.End()
+		return p.Filename() == from.Filename() && from.Offset() <= p.Offset() && p.Offset() <= to.Offset()
+	})
+}
+
+// noneFits begins the message about a value that fits no alternative.
+const noneFits = "none of the alternatives fits"
+
+func plainText(e cueerrors.Error) string {
+	format, args := e.Msg()
+	return fmt.Sprintf(format, args...)
+}
+
+// message says what an error of the evaluator means for the operator, and
+// which other places have to do with it.
+func (l *loader) message(e cueerrors.Error, f *fault) (text, see string) {
+	for _, t := range l.tags {
+		if t.set && l.path(t.path).String() == f.path.String() {
+			f.at = t.attr.Pos()
+			return fmt.Sprintf("the tag %s cannot have the value %q", t.name, t.value), ""
+		}
+	}
+	if slices.ContainsFunc(f.places, foreign) && f.own.Validate() == nil {
 		s := configShape()
-		for _, sel := range path.Selectors() {
+		for _, sel := range f.path.Selectors() {
 			if sel.Type() == cue.IndexLabel {
 				s = s.step("")
 			} else {
 				s = s.step(sel.Unquoted())
 			}
 		}
-		if s != nil && s.accepted() != cue.TopKind && own.Validate() == nil {
-			return s.refuse(own)
+		if s != nil && s.accepted() != cue.TopKind {
+			return s.refuse(f.own), ""
 		}
 	}
-	format, args := e.Msg()
-	text := fmt.Sprintf(format, args...)
-	if format == "field not allowed" {
-		text = "field not allowed: a definition unified with & takes no further fields; embed it: {#Definition, …}"
-	}
-	if strings.HasPrefix(format, "conflicting values") {
-		for _, p := range cueerrors.Positions(e) {
-			if p.Filename() != at.Filename() || p.Line() != at.Line() {
-				text += fmt.Sprintf("; see %s:%d:%d", p.Filename(), p.Line(), p.Column())
+	switch format, _ := e.Msg(); {
+	case strings.Contains(format, "in empty disjunction"):
+		return noneFits, ""
+	case format == "field not allowed":
+		return "field not allowed: a definition that is unified with it takes no further fields; embed the definition beside it: {#Definition, …}", ""
+	case strings.HasPrefix(format, "conflicting values"):
+		for _, p := range f.places {
+			if p.Filename() != f.at.Filename() || p.Line() != f.at.Line() {
+				see += fmt.Sprintf("; see %s:%d:%d", p.Filename(), p.Line(), p.Column())
 			}
 		}
 	}
-	return text
+	return plainText(e), see
 }
 
 // builtins are CUE's own packages that a configuration is likely to use.
@@ -131,19 +190,19 @@ var builtins = []string{
 func (l *loader) uncompiled(err error) {
 	said := map[string]bool{} // a package that is not imported is said once a file
 	for _, e := range cueerrors.Errors(err) {
-		format, args := e.Msg()
-		text := fmt.Sprintf(format, args...)
-		at := e.Position()
+		text, at := plainText(e), e.Position()
+		path := l.pathIn(e).String()
 		if name, ok := strings.CutPrefix(text, "reference "); ok {
 			name = strings.Trim(strings.TrimSuffix(name, " not found"), `"`)
 			if i := slices.IndexFunc(builtins, func(p string) bool { return p[strings.LastIndex(p, "/")+1:] == name }); i >= 0 {
 				text = fmt.Sprintf("the package %s is not imported: add import %q", name, builtins[i])
-				key := at.Filename() + name
-				if said[key] {
+				if key := at.Filename() + name; said[key] {
+					l.mark(path)
 					l.cutAt(at)
 					continue
+				} else {
+					said[key] = true
 				}
-				said[key] = true
 			} else {
 				text = fmt.Sprintf("nothing is called %s here", name)
 				if near := nearest.Names(name, l.packageNames()); len(near) > 0 {
@@ -151,9 +210,38 @@ func (l *loader) uncompiled(err error) {
 				}
 			}
 		}
-		path := strings.Join(e.Path(), ".")
-		l.report(at, path, text)
+		// What only its user, now cut out, made use of is no fault.
+		if n := l.cut.node(at); n == nil || !l.used[n] || !strings.Contains(text, "not used") && !strings.Contains(text, "unreferenced") {
+			l.report(at, path, text, "")
+		}
+		if spec, ok := l.cut.node(at).(*ast.ImportSpec); ok {
+			l.cutImports(map[*ast.ImportSpec]bool{spec: true})
+			continue
+		}
 		l.cutAt(at)
+	}
+}
+
+// cutImports cuts imports, and what uses them.
+func (l *loader) cutImports(specs map[*ast.ImportSpec]bool) {
+	for _, f := range l.cut.files {
+		var places []token.Pos
+		ast.Walk(f, func(n ast.Node) bool {
+			switch x := n.(type) {
+			case *ast.ImportSpec:
+				if specs[x] {
+					places = append(places, x.Path.Pos())
+				}
+			case *ast.Ident:
+				if spec, ok := x.Node.(*ast.ImportSpec); ok && specs[spec] {
+					places = append(places, x.Pos())
+				}
+			}
+			return true
+		}, nil)
+		for _, p := range places {
+			l.cutAt(p)
+		}
 	}
 }
 

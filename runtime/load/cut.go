@@ -20,6 +20,7 @@ type cutter struct {
 	// in them may have been cut.
 	fields  map[*ast.Field]bool
 	structs map[*ast.StructLit]bool
+	holes   map[*ast.Ident]bool // what stands in place of the parts
 	tried   map[place]int
 }
 
@@ -36,6 +37,7 @@ func newCutter(files []*ast.File) *cutter {
 		files:   files,
 		fields:  map[*ast.Field]bool{},
 		structs: map[*ast.StructLit]bool{},
+		holes:   map[*ast.Ident]bool{},
 		tried:   map[place]int{},
 	}
 }
@@ -92,7 +94,12 @@ func (s *slots) has(n ast.Node) bool {
 	return from.IsValid() && to.IsValid() && from.Offset() <= s.at && s.at < to.Offset()
 }
 
-func hole(e ast.Expr) ast.Expr { return &ast.Ident{NamePos: e.Pos(), Name: "_"} }
+// hole is what stands in place of an expression.
+func (s *slots) hole(e ast.Expr) ast.Expr {
+	h := &ast.Ident{NamePos: e.Pos(), Name: "_"}
+	s.c.holes[h] = true
+	return h
+}
 
 // decls looks into the declarations of a file or structure; in is nil for a file.
 func (s *slots) decls(in *ast.StructLit, decls []ast.Decl, set func([]ast.Decl)) {
@@ -123,7 +130,7 @@ func (s *slots) decls(in *ast.StructLit, decls []ast.Decl, set func([]ast.Decl))
 		case *ast.Field:
 			s.inner = func() {
 				s.c.fields[x] = true
-				x.Value = hole(x.Value)
+				x.Value = s.hole(x.Value)
 			}
 			s.field = remove
 			s.expr(x.Value)
@@ -132,7 +139,7 @@ func (s *slots) decls(in *ast.StructLit, decls []ast.Decl, set func([]ast.Decl))
 				s.inner, s.field = remove, remove
 				continue
 			}
-			s.inner, s.field = func() { x.Expr = hole(x.Expr) }, remove
+			s.inner, s.field = func() { x.Expr = s.hole(x.Expr) }, remove
 			s.expr(x.Expr)
 		case *ast.EmbedDecl:
 			s.inner, s.field = replace, replace
@@ -156,7 +163,7 @@ func (s *slots) expr(e ast.Node) {
 		case *ast.ListLit:
 			for i, elt := range x.Elts {
 				if s.has(elt) {
-					s.inner = func() { x.Elts[i] = hole(elt) }
+					s.inner = func() { x.Elts[i] = s.hole(elt) }
 					s.expr(elt)
 				}
 			}
@@ -164,6 +171,26 @@ func (s *slots) expr(e ast.Node) {
 		}
 		return true
 	}, nil)
+}
+
+// lost says whether something was cut out of n, or of what names in it lead to.
+func (c *cutter) lost(n ast.Node, seen map[ast.Node]bool) (lost bool) {
+	if n == nil || seen[n] {
+		return false
+	}
+	seen[n] = true
+	ast.Walk(n, func(n ast.Node) bool {
+		switch x := n.(type) {
+		case *ast.StructLit:
+			lost = lost || c.structs[x]
+		case *ast.Field:
+			lost = lost || c.fields[x]
+		case *ast.Ident:
+			lost = lost || c.holes[x] || c.lost(x.Node, seen)
+		}
+		return !lost
+	}, nil)
+	return lost
 }
 
 // resolve resolves the names of files anew, after cutting.
@@ -196,4 +223,40 @@ func literals(n ast.Node) []*ast.StructLit {
 		return []*ast.StructLit{x}
 	}
 	return nil
+}
+
+// used gives the nodes that names stand for.
+func used(files []*ast.File) map[ast.Node]bool {
+	all := map[ast.Node]bool{}
+	for _, f := range files {
+		ast.Walk(f, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				switch id.Node.(type) {
+				case *ast.ImportSpec, *ast.LetClause:
+					all[id.Node] = true
+				}
+			}
+			return true
+		}, nil)
+	}
+	return all
+}
+
+// node gives the import or let clause that stands at p.
+func (c *cutter) node(p token.Pos) (found ast.Node) {
+	for _, f := range c.files {
+		if f.Filename != p.Filename() {
+			continue
+		}
+		ast.Walk(f, func(n ast.Node) bool {
+			switch n.(type) {
+			case *ast.ImportSpec, *ast.LetClause:
+				if n.Pos().Offset() == p.Offset() {
+					found = n
+				}
+			}
+			return found == nil
+		}, nil)
+	}
+	return found
 }

@@ -69,7 +69,7 @@ func (im *importer) find(written string, at token.Pos) (*build.Instance, diag.Li
 	}
 	if p.Path == schema.ImportPath {
 		if p.Version != "" && p.Version != schemaVersion().Major {
-			return nil, diag.List{finding(at, "", fmt.Sprintf("this metacue has version %s of the schema", schema.Version))}
+			return nil, diag.List{finding(at, "", fmt.Sprintf("there is no %s in this metacue: it has %s", written, schema.Version))}
 		}
 		return schemaInstance(), nil
 	}

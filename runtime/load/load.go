@@ -8,6 +8,8 @@ package load
 import (
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
@@ -95,6 +97,8 @@ func load(src source, o Options) (*Config, diag.List) {
 		faulty:   map[string]bool{},
 		seen:     map[string]bool{},
 		refs:     map[string][]Ref{},
+		reported: map[string]bool{},
+		used:     used(files),
 	}
 	l.findings = findings
 	l.tags, more = inject(files, o, asked)
@@ -120,20 +124,40 @@ type loader struct {
 	faulty   map[string]bool     // tools with a fault in them, by path
 	refs     map[string][]Ref    // of each tool, as they were before anything was cut
 	seen     map[string]bool     // findings made
+	reported map[string]bool     // paths with findings
+	used     map[ast.Node]bool   // imports and let clauses that something made use of before anything was cut
 	findings diag.List
 }
 
 // report makes a finding, once: what is wrong in a mixin is wrong in every tool
-// that has it.
-func (l *loader) report(p token.Pos, path, message string) {
+// that has it. see is added to the message of the first.
+func (l *loader) report(p token.Pos, path, message, see string) {
 	l.mark(path)
+	l.reported[path] = true
 	f := finding(p, path, message)
 	key := fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, message)
 	if l.seen[key] {
 		return
 	}
 	l.seen[key] = true
+	f.Message += see
 	l.findings = append(l.findings, f)
+}
+
+// told says whether something around a path, or in what it leads to, is
+// reported already.
+func (l *loader) told(path string) bool {
+	for p := range l.reported {
+		if p != "" && (beginsWith(path, p) || beginsWith(p, path)) {
+			return true
+		}
+	}
+	return false
+}
+
+func beginsWith(path, start string) bool {
+	rest, ok := strings.CutPrefix(path, start)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // mark notes that the tool a path lies in is at fault.
@@ -159,25 +183,7 @@ func (l *loader) imports(im importer) {
 	if len(failed) == 0 {
 		return
 	}
-	for _, f := range l.cut.files {
-		var places []token.Pos
-		ast.Walk(f, func(n ast.Node) bool {
-			switch x := n.(type) {
-			case *ast.ImportSpec:
-				if failed[x] {
-					places = append(places, x.Path.Pos())
-				}
-			case *ast.Ident:
-				if spec, ok := x.Node.(*ast.ImportSpec); ok && failed[spec] {
-					places = append(places, x.Pos())
-				}
-			}
-			return true
-		}, nil)
-		for _, p := range places {
-			l.cut.at(p)
-		}
-	}
+	l.cutImports(failed)
 	resolve(l.cut.files)
 }
 
@@ -217,12 +223,21 @@ func (l *loader) passes() bool {
 		if !l.changed {
 			l.findings = append(l.findings, later...)
 			for i, t := range l.cfg.tools {
-				l.cfg.tools[i].Faulty = l.faulty[t.Path.String()]
+				l.cfg.tools[i].Faulty = l.faulty[t.Path.String()] || l.lost(t)
 			}
 			return true
 		}
 		resolve(l.cut.files)
 	}
+}
+
+// lost says whether something was cut out of a tool, or of what it refers to.
+func (l *loader) lost(t Tool) bool {
+	if len(l.cut.tried) == 0 {
+		return false
+	}
+	seen := map[ast.Node]bool{}
+	return slices.ContainsFunc(t.literals, func(x *ast.StructLit) bool { return l.cut.lost(x, seen) })
 }
 
 // Rebuild makes the same configuration in a fresh cue.Context, from the syntax

@@ -1,8 +1,10 @@
 package load
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"cuelang.org/go/cue"
@@ -23,26 +25,26 @@ func (l *loader) names(t Tool, uses []use, programs []program) {
 	for _, sel := range t.Path.Selectors() {
 		s = s.step(sel.Unquoted())
 	}
-	declared := map[string]cue.Value{}
-	for _, root := range roots {
-		declared[root] = t.Own.LookupPath(cue.ParsePath(root))
+	declared := map[string]cue.Value{
+		"input": t.Own.LookupPath(cue.ParsePath("input")),
+		"steps": t.Value.LookupPath(cue.ParsePath("steps")), // what a step has at run time, the definitions say
 	}
 	l.impossible(declared["input"])
 	for _, u := range uses {
-		path := joinPath(t.Path.String(), strings.Join(u.within, "."))
-		whole := strings.Join(append([]string{u.Root}, u.Path...), ".")
+		path := l.path(append([]string{"domains", t.Domain, "tools", t.Name}, u.within...)).String()
+		whole := written(u.Root, u.Path)
 		switch {
 		case u.hidden:
-			name := u.Path[len(u.Path)-1]
-			l.report(u.written, path, fmt.Sprintf("%s is a hidden field of CUE, which no caller can give: write %s[%q]",
-				whole, strings.TrimSuffix(whole, "."+name), name))
+			last := len(u.Path) - 1
+			l.report(u.written, path, fmt.Sprintf("%s.%s is a hidden field of CUE, which no caller can give: write %s",
+				written(u.Root, u.Path[:last]), u.Path[last], whole), "")
 			l.cutAt(u.written)
 		case literalField(s, u.within):
-			l.report(u.at[0], path, fmt.Sprintf("must be literal: it is known before any call and cannot refer to %s", whole))
+			l.report(u.at[0], path, fmt.Sprintf("must be literal: it is known before any call and cannot refer to %s", whole), "")
 			l.cutAt(u.at[0])
 		default:
 			if i, message := undeclared(declared[u.Root], u.Root, u.Path); message != "" {
-				l.report(u.at[i+1], path, message)
+				l.report(u.at[i+1], path, message, "")
 				l.cutAt(u.at[i+1])
 			}
 		}
@@ -50,7 +52,7 @@ func (l *loader) names(t Tool, uses []use, programs []program) {
 	for _, p := range programs {
 		for _, path := range jqArgs(p.text) {
 			if _, message := undeclared(declared["input"], argsVariable, path); message != "" {
-				l.report(p.pos, p.path, message)
+				l.report(p.pos, p.path, message, "")
 			}
 		}
 	}
@@ -62,15 +64,32 @@ func literalField(s *shape, path []string) bool {
 	if len(path) == 0 || internal(path[0]) {
 		return false
 	}
+	holds := ""
 	for _, name := range path {
-		if s = s.step(name); s == nil {
-			return false
+		if s.kind == list {
+			s = s.elem
 		}
-		if s.holds == "type" || s.holds == "expressions" {
+		if m, ok := s.member(name); ok {
+			s, holds = m.shape, m.holds // a named member says for itself
+		} else if s = s.step(name); s != nil {
+			holds = cmp.Or(s.holds, holds)
+		} else {
 			return false
 		}
 	}
-	return true
+	return holds != "type" && holds != "expressions"
+}
+
+// written is a reference as the operator writes it.
+func written(root string, path []string) string {
+	for _, name := range path {
+		if ast.IsValidIdent(name) && !internal(name) {
+			root += "." + name
+		} else {
+			root += fmt.Sprintf("[%q]", name)
+		}
+	}
+	return root
 }
 
 // undeclared finds the part of a path that names nothing below v, and says so.
@@ -79,7 +98,7 @@ func undeclared(v cue.Value, root string, path []string) (int, string) {
 		if len(path) == 0 {
 			return 0, ""
 		}
-		return 0, fmt.Sprintf("%s.%s: the tool declares no arguments", root, path[0])
+		return 0, fmt.Sprintf("%s: the tool declares no arguments", written(root, path[:1]))
 	}
 	for i, name := range path {
 		next, names, known := child(v, name)
@@ -87,7 +106,7 @@ func undeclared(v cue.Value, root string, path []string) (int, string) {
 			return 0, ""
 		}
 		if !next.Exists() {
-			at := strings.Join(append([]string{root}, path[:i+1]...), ".")
+			at := written(root, path[:i+1])
 			what := "is no argument of the tool"
 			switch {
 			case root == "steps":
@@ -108,13 +127,13 @@ func undeclared(v cue.Value, root string, path []string) (int, string) {
 	return 0, ""
 }
 
-// child finds a field by name, required and optional ones too. known is false
+// child finds a field or definition by name, required and optional ones too. known is false
 // where v does not say which fields there are.
 func child(v cue.Value, name string) (next cue.Value, names []string, known bool) {
 	if v.IncompleteKind() != cue.StructKind {
 		return cue.Value{}, nil, false
 	}
-	if v.LookupPath(cue.MakePath(cue.AnyString)).Exists() {
+	if !strings.HasPrefix(name, "#") && v.LookupPath(cue.MakePath(cue.AnyString)).Exists() {
 		return cue.Value{}, nil, false
 	}
 	it, err := v.Fields(cue.All())
@@ -122,10 +141,15 @@ func child(v cue.Value, name string) (next cue.Value, names []string, known bool
 		return cue.Value{}, nil, false
 	}
 	for it.Next() {
-		if it.Selector().LabelType() != cue.StringLabel {
+		var n string
+		switch sel := it.Selector(); sel.LabelType() {
+		case cue.StringLabel:
+			n = sel.Unquoted()
+		case cue.DefinitionLabel:
+			n = sel.String()
+		default:
 			continue
 		}
-		n := it.Selector().Unquoted()
 		if n == name {
 			return it.Value(), nil, true
 		}
@@ -148,10 +172,8 @@ func child(v cue.Value, name string) (next cue.Value, names []string, known bool
 // impossible reports arguments that no caller can give, because a definition
 // that is unified with them, not embedded, takes no further fields.
 func (l *loader) impossible(input cue.Value) {
-	if f, ok := input.Source().(*ast.Field); ok {
-		if _, plain := f.Value.(*ast.StructLit); plain {
-			return
-		}
+	if f, ok := input.Source().(*ast.Field); ok && onlyEmbeds(f.Value) {
+		return
 	}
 	it, err := input.Fields(cue.All())
 	if err != nil {
@@ -166,10 +188,23 @@ func (l *loader) impossible(input cue.Value) {
 		if format, _ := cueerrors.Errors(err)[0].Msg(); !strings.Contains(format, "not allowed") {
 			continue
 		}
-		l.report(l.labelPos(f), joinPath(pathOf(input), it.Selector().String()),
-			"no caller can give this argument: a definition unified with & takes no further fields; embed it: {#Definition, …}")
+		l.report(l.labelPos(f), joinPath(pathOf(input), cue.MakePath(l.selectorOf(it.Selector().Unquoted())).String()),
+			"no caller can give this argument: a definition that is unified with it takes no further fields; embed the definition beside it: {#Definition, …}", "")
 		l.cutField(f)
 	}
+}
+
+// onlyEmbeds says whether a value is a structure that unifies nothing with &.
+func onlyEmbeds(e ast.Expr) bool {
+	x, ok := e.(*ast.StructLit)
+	return ok && !slices.ContainsFunc(x.Elts, func(d ast.Decl) bool {
+		e, ok := d.(*ast.EmbedDecl)
+		if !ok {
+			return false
+		}
+		_, and := e.Expr.(*ast.BinaryExpr)
+		return and
+	})
 }
 
 // undefined reports references to members that the operator's own package-level
@@ -213,18 +248,17 @@ func isBottom(e ast.Expr) bool { _, ok := e.(*ast.BottomLit); return ok }
 // selector checks one step of a chain; its predecessors are checked by
 // themselves.
 func (d *definedness) selector(x *ast.SelectorExpr) {
-	path, ok := d.path(x.X)
+	v, path, ok := d.value(x.X)
 	if !ok {
 		return
 	}
 	name, _, err := ast.LabelName(x.Sel)
-	if err != nil || internal(name) {
+	if err != nil || strings.HasPrefix(name, "_") {
 		return
 	}
-	key := path.String() + "." + name
+	key := path + "." + name
 	message, done := d.known[key]
 	if !done {
-		v := d.l.cfg.Own.LookupPath(path)
 		if next, names, known := child(v, name); known && !next.Exists() && v.Err() == nil {
 			message = fmt.Sprintf("undefined field: %s has no %s", path, name)
 			if near := nearest.Names(name, names); len(near) > 0 {
@@ -234,32 +268,54 @@ func (d *definedness) selector(x *ast.SelectorExpr) {
 		d.known[key] = message
 	}
 	if message != "" {
-		d.l.report(x.Sel.Pos(), strings.Join(d.labels, "."), message)
+		d.l.report(x.Sel.Pos(), d.l.path(d.labels).String(), message, "")
 		d.l.cutAt(x.Sel.Pos())
 	}
 }
 
-// path is the path of a chain of names that begins with a field of the package.
-func (d *definedness) path(e ast.Expr) (cue.Path, bool) {
+// value is what a chain of names leads to that begins with a field of the
+// package or with another package, and the chain as it is written.
+func (d *definedness) value(e ast.Expr) (v cue.Value, path string, ok bool) {
 	switch x := e.(type) {
 	case *ast.Ident:
+		if spec, ok := x.Node.(*ast.ImportSpec); ok {
+			return d.l.pkg(spec), x.Name, true
+		}
 		if _, ok := x.Scope.(*ast.File); !ok {
-			return cue.Path{}, false
+			return v, "", false
 		}
 		switch x.Node.(type) {
-		case nil, *ast.ImportSpec, *ast.LetClause, *ast.Alias, *ast.Field:
-			return cue.Path{}, false
+		case nil, *ast.LetClause, *ast.Alias, *ast.Field:
+			return v, "", false
 		}
-		return cue.MakePath(d.l.selectorOf(x.Name)), true
+		return d.l.cfg.Own.LookupPath(cue.MakePath(d.l.selectorOf(x.Name))), x.Name, true
 	case *ast.SelectorExpr:
-		p, ok := d.path(x.X)
+		v, path, ok := d.value(x.X)
 		name, _, err := ast.LabelName(x.Sel)
 		if !ok || err != nil {
-			return cue.Path{}, false
+			return v, "", false
 		}
-		return cue.MakePath(append(slices.Clone(p.Selectors()), d.l.selectorOf(name))...), true
+		return v.LookupPath(cue.MakePath(d.l.selectorOf(name))), path + "." + name, true
 	}
-	return cue.Path{}, false
+	return v, "", false
+}
+
+// pkg is the value of an imported package; it does not exist for CUE's own,
+// which the compiler knows.
+func (l *loader) pkg(spec *ast.ImportSpec) cue.Value {
+	if path, err := strconv.Unquote(spec.Path.Value); err == nil && l.found[path] != nil {
+		return l.cfg.Own.Context().BuildInstance(l.found[path])
+	}
+	return cue.Value{}
+}
+
+// path is the path of labels.
+func (l *loader) path(labels []string) cue.Path {
+	sels := make([]cue.Selector, len(labels))
+	for i, name := range labels {
+		sels[i] = l.selectorOf(name)
+	}
+	return cue.MakePath(sels...)
 }
 
 // selectorOf is the selector of an unquoted name.

@@ -151,10 +151,10 @@ func (l *loader) pathIn(e cueerrors.Error) cue.Path {
 	for _, s := range e.Path() {
 		if n, err := strconv.Atoi(s); err == nil && n >= 0 {
 			sels = append(sels, cue.Index(n))
-		} else if strings.HasPrefix(s, "_") {
-			sels = append(sels, cue.Hid(s, l.cfg.inst.ID()))
+		} else if p := cue.ParsePath(s); p.Err() == nil && !strings.HasPrefix(s, "_") {
+			sels = append(sels, p.Selectors()...)
 		} else {
-			sels = append(sels, cue.ParsePath(s).Selectors()...)
+			sels = append(sels, l.selectorOf(s))
 		}
 	}
 	return cue.MakePath(sels...)
@@ -164,12 +164,10 @@ func (l *loader) pathIn(e cueerrors.Error) cue.Path {
 // else the first in the operator's files.
 func (l *loader) errorPos(e cueerrors.Error, own cue.Value) token.Pos {
 	places := cueerrors.Positions(e)
-	for _, n := range nodes(own) {
-		from, to := n.Pos(), n.End()
-		for _, p := range places {
-			if p.Filename() == from.Filename() && from.Offset() <= p.Offset() && p.Offset() <= to.Offset() {
-				return p
-			}
+	declared := nodes(own)
+	for _, p := range places {
+		if within(p, declared) {
+			return p
 		}
 	}
 	for _, p := range places {

@@ -2,10 +2,12 @@ package load
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/build"
 	"cuelang.org/go/cue/literal"
 	"cuelang.org/go/cue/token"
 )
@@ -24,7 +26,7 @@ type use struct {
 
 // scanner finds the references of one tool.
 type scanner struct {
-	pkg        string                  // identity of the package, for hidden fields
+	inst       *build.Instance         // the package
 	path       []string                // the tool's: domains, DOMAIN, tools, NAME
 	literals   []*ast.StructLit        // what the tool is made of
 	own        map[*ast.StructLit]bool // the same
@@ -38,9 +40,9 @@ type scanner struct {
 
 // scan finds every reference of a tool. The references are the reachable ones,
 // the uses all that are written.
-func scan(t Tool, pkg string) (refs []Ref, uses []use) {
+func scan(t Tool, inst *build.Instance) (refs []Ref, uses []use, literals []*ast.StructLit) {
 	s := &scanner{
-		pkg:       pkg,
+		inst:      inst,
 		path:      []string{"domains", t.Domain, "tools", t.Name},
 		own:       map[*ast.StructLit]bool{},
 		self:      map[ast.Node]bool{},
@@ -59,7 +61,7 @@ func scan(t Tool, pkg string) (refs []Ref, uses []use) {
 	for _, u := range s.refs {
 		refs = append(refs, u.Ref)
 	}
-	return refs, s.uses
+	return refs, s.uses, s.literals
 }
 
 // maxCollect bounds the nesting of references between mixins.
@@ -81,6 +83,7 @@ func (s *scanner) collect(v cue.Value, mixin bool, depth int) {
 	case *ast.StructLit:
 		if s.add(x) && embeds(x) {
 			s.parts(v, mixin, depth)
+			s.static(x) // of a single embedded reference CUE does not tell the target
 		}
 	case *ast.Ident, *ast.SelectorExpr, *ast.IndexExpr:
 		if d := cue.Dereference(v); d != v {
@@ -125,25 +128,6 @@ func (s *scanner) parts(v cue.Value, mixin bool, depth int) {
 	case cue.NoOp:
 		if len(args) == 1 && args[0] != v {
 			s.collect(args[0], mixin, depth+1)
-		}
-	case cue.SelectorOp, cue.IndexOp: // a structure that is one embedded reference
-		if len(args) != 2 {
-			return
-		}
-		name, err := args[1].String()
-		if err != nil {
-			return
-		}
-		sel := cue.Str(name)
-		switch {
-		case op == cue.IndexOp:
-		case strings.HasPrefix(name, "#"):
-			sel = cue.Def(name)
-		case strings.HasPrefix(name, "_"):
-			sel = cue.Hid(name, s.pkg)
-		}
-		if t := args[0].LookupPath(cue.MakePath(sel)); t.Exists() {
-			s.collect(t, true, depth+1)
 		}
 	}
 }
@@ -197,36 +181,101 @@ func (s *scanner) declare(x *ast.StructLit) {
 	}
 }
 
-// static adds what is embedded in a comprehension, as far as the syntax tells.
+// static adds what is embedded in a literal, as far as the syntax tells.
 func (s *scanner) static(x *ast.StructLit) {
 	for _, d := range x.Elts {
 		if e, ok := d.(*ast.EmbedDecl); ok {
-			s.staticExpr(e.Expr)
+			for _, l := range s.target(e.Expr, 0) {
+				if s.add(l) {
+					s.static(l)
+				}
+			}
 		}
 	}
 }
 
-func (s *scanner) staticExpr(n ast.Node) {
+// target gives the structure literals that an expression leads to.
+func (s *scanner) target(n ast.Node, depth int) []*ast.StructLit {
+	if n == nil || depth > maxCollect || foreign(n.Pos()) {
+		return nil
+	}
 	switch x := n.(type) {
-	case *ast.ParenExpr:
-		s.staticExpr(x.X)
-	case *ast.BinaryExpr:
-		s.staticExpr(x.X)
-		s.staticExpr(x.Y)
-	case *ast.Ident:
-		if x.Node != nil && !s.following[x] {
-			s.following[x] = true
-			s.staticExpr(x.Node)
-		}
-	case *ast.LetClause:
-		s.staticExpr(x.Expr)
-	case *ast.Field:
-		s.staticExpr(x.Value)
 	case *ast.StructLit:
-		if s.add(x) {
-			s.static(x)
+		return []*ast.StructLit{x}
+	case *ast.ParenExpr:
+		return s.target(x.X, depth+1)
+	case *ast.Alias:
+		return s.target(x.Expr, depth+1)
+	case *ast.Field:
+		return s.target(x.Value, depth+1)
+	case *ast.LetClause:
+		return s.target(x.Expr, depth+1)
+	case *ast.BinaryExpr:
+		return append(s.target(x.X, depth+1), s.target(x.Y, depth+1)...)
+	case *ast.Ident:
+		if _, ok := x.Scope.(*ast.File); ok { // declared in any of the files
+			return s.declared(s.inst.Files, x.Name, depth+1)
+		}
+		return s.target(x.Node, depth+1)
+	case *ast.SelectorExpr:
+		if name, _, err := ast.LabelName(x.Sel); err == nil {
+			return s.members(x.X, name, depth+1)
+		}
+	case *ast.IndexExpr:
+		if l, ok := x.Index.(*ast.BasicLit); ok {
+			if name, err := literal.Unquote(l.Value); err == nil {
+				return s.members(x.X, name, depth+1)
+			}
 		}
 	}
+	return nil
+}
+
+// members gives the literals of a field of what x leads to.
+func (s *scanner) members(x ast.Expr, name string, depth int) []*ast.StructLit {
+	if id, ok := x.(*ast.Ident); ok {
+		if spec, ok := id.Node.(*ast.ImportSpec); ok {
+			return s.declared(s.imported(spec), name, depth)
+		}
+	}
+	var found []*ast.StructLit
+	for _, l := range s.target(x, depth) {
+		found = append(found, s.labelled(l.Elts, name, depth)...)
+	}
+	return found
+}
+
+// declared gives the literals of a field of a package.
+func (s *scanner) declared(files []*ast.File, name string, depth int) []*ast.StructLit {
+	var found []*ast.StructLit
+	for _, f := range files {
+		found = append(found, s.labelled(f.Decls, name, depth)...)
+	}
+	return found
+}
+
+func (s *scanner) labelled(decls []ast.Decl, name string, depth int) []*ast.StructLit {
+	var found []*ast.StructLit
+	for _, d := range decls {
+		if f, ok := d.(*ast.Field); ok {
+			if label, _, err := ast.LabelName(f.Label); err == nil && label == name {
+				found = append(found, s.target(f, depth+1)...)
+			}
+		}
+	}
+	return found
+}
+
+// imported gives the files of a package.
+func (s *scanner) imported(spec *ast.ImportSpec) []*ast.File {
+	path, err := strconv.Unquote(spec.Path.Value)
+	if err != nil {
+		return nil
+	}
+	if inst := s.inst.LookupImport(path); inst != nil {
+		return inst.Files
+	}
+	return nil
 }
 
 // internal says whether a label is a hidden field's or a definition's.

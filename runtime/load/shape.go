@@ -81,13 +81,20 @@ func (s *shape) names() []string {
 	return names
 }
 
-// step is the shape of the field of that name: a member's, or a pattern's.
+// step is the shape of the field of that name: a member's, or a pattern's. In a
+// list it is that of its elements' field, and "" is the element.
 func (s *shape) step(name string) *shape {
 	if s == nil {
 		return nil
 	}
 	if m, ok := s.member(name); ok {
 		return m.shape
+	}
+	if s.kind == list {
+		if name == "" {
+			return s.elem
+		}
+		return s.elem.step(name)
 	}
 	if len(s.patterns) > 0 {
 		return s.patterns[0].shape

@@ -121,7 +121,7 @@ func (s source) files(m module, set func(string) bool) ([]*ast.File, diag.List) 
 		return nil, diag.List{{File: shown, Message: message}}
 	}
 	own, findings := s.parse(names, m)
-	own, ignored, ifFindings := included(own, set)
+	own, ifFindings := included(own, set)
 	findings = append(findings, ifFindings...)
 	pkg, pkgFindings := onePackage(own)
 	findings = append(findings, pkgFindings...)
@@ -129,7 +129,7 @@ func (s source) files(m module, set func(string) bool) ([]*ast.File, diag.List) 
 		return nil, findings
 	}
 	if len(own) == 0 {
-		return nil, diag.List{{File: shown, Message: fmt.Sprintf("all %d CUE files here are left out by their @if or @ignore attributes", ignored)}}
+		return nil, diag.List{{File: shown, Message: "every CUE file here is left out by its @if or @ignore attribute"}}
 	}
 	if m.root == "" {
 		return own, nil
@@ -144,7 +144,7 @@ func (s source) files(m module, set func(string) bool) ([]*ast.File, diag.List) 
 		if len(findings) > 0 {
 			return nil, findings
 		}
-		above, _, findings = included(above, set)
+		above, findings = included(above, set)
 		if len(findings) > 0 {
 			return nil, findings
 		}
@@ -286,6 +286,9 @@ func errorFindings(err error, file string) diag.List {
 		f := finding(e.Position(), "", fmt.Sprintf(format, args...))
 		if f.File == "" {
 			f.File = file
+		}
+		if f.Message == "" {
+			f.Message = e.Error()
 		}
 		findings = append(findings, f)
 	}

@@ -25,6 +25,7 @@ type tag struct {
 	field      *ast.Field
 	attr       *ast.Attribute
 	set        bool
+	value      string // when set
 }
 
 // tagValue looks a tag up: in the options, then in the environment.
@@ -62,7 +63,7 @@ func inject(files []*ast.File, o Options, known []string) ([]*tag, diag.List) {
 			findings = append(findings, finding(t.attr.Pos(), "", err.Error()))
 			continue
 		}
-		t.set = true
+		t.set, t.value = true, text
 		with := &ast.BinaryExpr{X: t.field.Value, OpPos: t.attr.Pos(), Op: token.AND, Y: lit}
 		replaced[t.field.Value] = with
 		t.field.Value = with
@@ -141,7 +142,7 @@ func findTags(files []*ast.File) ([]*tag, diag.List) {
 			if f, ok := n.(*ast.Field); ok {
 				for _, a := range f.Attrs {
 					if a.Name() == "tag" {
-						findings = append(findings, finding(a.Pos(), "", "@tag is not allowed "+where+": give the field a default instead, such as: *null | string @tag(name)"))
+						findings = append(findings, finding(a.Pos(), "", "@tag is not allowed "+where))
 					}
 				}
 			}
@@ -161,7 +162,7 @@ func findTags(files []*ast.File) ([]*tag, diag.List) {
 			case *ast.Field:
 				name, _, err := ast.LabelName(x.Label)
 				if err != nil || x.Constraint != token.ILLEGAL {
-					refuse(x, "on an optional or required field or a pattern")
+					refuse(x, "on an optional or required field or a pattern: give the field a default instead, such as: *null | string @tag(name)")
 					return false
 				}
 				path = append(path, name)
@@ -208,18 +209,16 @@ func parseTag(a *ast.Attribute) (*tag, error) {
 
 // included leaves out the files whose @if attribute does not hold, and those
 // with @ignore, as CUE does.
-func included(files []*ast.File, set func(string) bool) (in []*ast.File, out int, findings diag.List) {
+func included(files []*ast.File, set func(string) bool) (in []*ast.File, findings diag.List) {
 	for _, f := range files {
 		ok, err := includes(f, set)
 		if err != nil {
 			findings = append(findings, *err)
 		} else if ok {
 			in = append(in, f)
-		} else {
-			out++
 		}
 	}
-	return in, out, findings
+	return in, findings
 }
 
 func includes(f *ast.File, set func(string) bool) (bool, *diag.Finding) {

@@ -2,6 +2,7 @@ package load
 
 import (
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/token"
 )
 
@@ -17,7 +18,8 @@ type Tool struct {
 	// about is left out: other rules may see gaps where there are none.
 	Faulty bool
 
-	refs []Ref
+	refs     []Ref
+	literals []*ast.StructLit // what it is made of
 }
 
 // Tools gives the tools, domain by domain, in the order in which the operator

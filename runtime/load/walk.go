@@ -44,7 +44,15 @@ type program struct {
 func (w *walker) walk(v cue.Value, s *shape) {
 	switch {
 	case s.holds == "type", s.holds == "expressions":
-		return // what is wrong inside, CUE says
+		// What is wrong inside, CUE says; except that a structure, as far as it
+		// is known already, has its members.
+		if s.kind == list && s.elem.kind == structure {
+			if it, err := v.List(); err == nil {
+				for it.Next() {
+					w.walk(it.Value(), s.elem)
+				}
+			}
+		}
 	case s.kind == structure:
 		w.structure(v, s)
 	case s.kind == list:
@@ -121,7 +129,7 @@ func (w *walker) structure(v cue.Value, s *shape) {
 		case len(s.patterns) > 0:
 			p := s.patterns[0]
 			if w.values && p.label.accepts != 0 && !w.fits(f.Context().Encode(name), p.label) {
-				w.l.report(w.l.labelPos(f), pathOf(f), fmt.Sprintf("the name must %s", p.label.must))
+				w.l.report(w.l.labelPos(f), pathOf(f), fmt.Sprintf("the name must %s", p.label.must), "")
 				w.l.cutField(f)
 				continue
 			}
@@ -145,7 +153,7 @@ func (w *walker) unknown(v, f cue.Value, name string, s *shape) {
 	case len(names) > 0:
 		message += "; there is " + strings.Join(names, ", ")
 	}
-	w.l.report(w.l.labelPos(f), pathOf(f), message)
+	w.l.report(w.l.labelPos(f), pathOf(f), message, "")
 	w.l.misspelt[pathOf(v)] = append(w.l.misspelt[pathOf(v)], near...)
 	w.l.cutField(f)
 }
@@ -175,7 +183,7 @@ func (w *walker) oneOf(v cue.Value, s *shape, given []cue.Value) {
 	}
 	switch {
 	case len(names) > 1:
-		w.l.report(w.l.labelPos(values[1]), pathOf(v), fmt.Sprintf("takes one of %s, not %s together", either(s.oneof), strings.Join(names, " and ")))
+		w.l.report(w.l.labelPos(values[1]), pathOf(v), fmt.Sprintf("takes one of %s, not %s together", either(s.oneof), strings.Join(names, " and ")), "")
 	case len(names) == 0 && len(w.l.misspelt[pathOf(v)]) == 0 && !w.l.wasCut(v):
 		w.lacks(v, pathOf(v), fmt.Sprintf("needs one of %s", either(s.oneof)))
 	}
@@ -183,8 +191,12 @@ func (w *walker) oneOf(v cue.Value, s *shape, given []cue.Value) {
 
 // lacks notes a finding about what is not there.
 func (w *walker) lacks(v cue.Value, path, message string) {
+	w.lacksAt(w.l.labelPos(v), path, message)
+}
+
+func (w *walker) lacksAt(p token.Pos, path, message string) {
 	w.l.mark(path)
-	w.later = append(w.later, finding(w.l.labelPos(v), path, message))
+	w.later = append(w.later, finding(p, path, message))
 }
 
 // fits says whether a value is within a shape. What is an error by itself, CUE
@@ -210,7 +222,7 @@ func (w *walker) wrong(v cue.Value, s *shape) {
 		w.concrete(v)
 		return
 	}
-	w.l.report(w.l.valuePos(v), pathOf(v), s.refuse(v))
+	w.l.report(w.l.valuePos(v), pathOf(v), s.refuse(v), "")
 	w.l.cutValue(v)
 }
 
@@ -311,14 +323,15 @@ func (w *walker) concrete(v cue.Value) {
 	if w.l.unset && refers || isConcrete(w.l.cfg.Value.LookupPath(v.Path())) || w.l.wasCut(v) || v.Validate() != nil {
 		return
 	}
-	at, path := w.l.valuePos(v), pathOf(v)
-	if err := v.Validate(cue.Concrete(true)); err != nil {
-		if first := cueerrors.Errors(err)[0]; len(first.Path()) > 0 {
-			path = strings.Join(first.Path(), ".")
+	if err := v.Validate(cue.Concrete(true)); err != nil { // the part of it, if it has parts
+		if inner := w.l.cfg.Own.LookupPath(w.l.pathIn(cueerrors.Errors(err)[0])); inner.Exists() {
+			v = inner
 		}
 	}
-	w.l.mark(path)
-	w.later = append(w.later, finding(at, path, "must be a value that is known before any call, not "+excerpt(v)))
+	if w.l.told(pathOf(v)) {
+		return
+	}
+	w.lacksAt(w.l.valuePos(v), pathOf(v), "must be a value that is known before any call, not "+excerpt(v))
 }
 
 func isConcrete(v cue.Value) bool {
