@@ -31,7 +31,7 @@ func program(t *testing.T, url string, tags map[string]string) *exec.Program {
 		t.Fatalf("findings:\n%v", findings)
 	}
 	p, findings := compile.Compile(cfg, compile.Options{
-		Upstreams: map[string]string{"devops": url},
+		Upstreams: map[string]string{"devops": url, "identities": url},
 		Rest:      rest.Options{Getenv: func(string) (string, bool) { return "the-token-of-a-test", true }},
 	})
 	if len(findings) > 0 {
@@ -55,6 +55,8 @@ var calls = []struct{ tool, args string }{
 	{"list_branches", `{"project":"Contoso","repositoryId":"web"}`},
 	{"list_branches", `{"project":"Contoso","repositoryId":"web","filterContains":"feature/","top":1}`},
 	{"create_branch", `{"project":"Contoso","repositoryId":"web","branchName":"topic/ü","sourceCommitId":"$commit"}`},
+	{"create_branch", `{"repositoryId":"$repository","branchName":"from-release","sourceBranchName":"release/1.0"}`},
+	{"!create_branch", `{"project":"Contoso","repositoryId":"web","branchName":"x","sourceBranchName":"nowhere"}`},
 	{"!create_branch", `{"project":"Contoso","repositoryId":"web","branchName":"refs/heads/topic/ü","sourceCommitId":"$commit"}`},
 
 	{"create_pull_request", `{"project":"Contoso","repositoryId":"web","sourceRefName":"refs/heads/feature/auth","targetRefName":"refs/heads/main","title":"T<1> & \"é\""}`},
@@ -62,17 +64,24 @@ var calls = []struct{ tool, args string }{
 	{"!create_pull_request", `{"project":"Contoso","repositoryId":"web","sourceRefName":"refs/heads/main","targetRefName":"refs/heads/main","title":"T"}`},
 	{"!create_pull_request", `{"repositoryId":"web","sourceRefName":"refs/heads/a","targetRefName":"refs/heads/main","title":"T"}`},
 	{"get_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":101}`},
-	{"get_pull_request", `{"repositoryId":"$repository","pullRequestId":104,"includeWorkItemRefs":true}`},
+	{"get_pull_request", `{"repositoryId":"$repository","pullRequestId":104,"includeWorkItemRefs":true,"includeLabels":true,"includeChangedFiles":true}`},
 	{"list_pull_requests", `{"project":"Contoso"}`},
-	{"list_pull_requests", `{"project":"Contoso","repositoryId":"web","status":"All","sourceRefName":"refs/heads/feature/search","targetRefName":"refs/heads/main","creatorId":"$me","reviewerId":"$reviewer","top":5,"skip":0}`},
+	{"list_pull_requests", `{"project":"Contoso","repositoryId":"web","status":"All","sourceRefName":"refs/heads/feature/search","targetRefName":"refs/heads/main","created_by_me":true,"i_am_reviewer":true,"user_is_reviewer":"reviewer@contoso.example","top":5,"skip":0}`},
+	{"list_pull_requests", `{"project":"Contoso","created_by_user":"tester@contoso.example","i_am_reviewer":true}`},
+	{"!list_pull_requests", `{"project":"Contoso","created_by_user":"nobody"}`},
 	{"!list_pull_requests", `{}`},
 	{"update_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":104,"title":"Release 1.0"}`},
-	{"update_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":104,"title":"R","description":"","isDraft":false,"targetRefName":"refs/heads/feature/search","status":"Abandoned"}`},
+	{"update_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":104,"title":"R","description":"","isDraft":false,"targetRefName":"refs/heads/feature/search","autoComplete":true,"mergeStrategy":"Squash","deleteSourceBranch":true,"transitionWorkItems":false,"bypassReason":"urgent","labels":["y,b"]}`},
+	{"update_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":104,"labels":[]}`},
+	{"update_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":104,"autoComplete":false}`},
+	{"update_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":104,"status":"Abandoned"}`},
+	{"!update_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":101,"autoComplete":false,"mergeStrategy":"Squash"}`},
 	{"!update_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":104}`},
 	{"create_pull_request_comment", `{"project":"Contoso","repositoryId":"web","pullRequestId":101,"content":"Hello"}`},
 	{"create_pull_request_comment", `{"project":"Contoso","repositoryId":"web","pullRequestId":101,"content":"Here","filePath":"src/a.go","status":"WontFix","rightFileStartLine":3,"rightFileStartOffset":1,"rightFileEndLine":4,"rightFileEndOffset":9}`},
 	{"!create_pull_request_comment", `{"project":"Contoso","repositoryId":"web","pullRequestId":101,"content":"Here","rightFileStartLine":3}`},
 	{"reply_to_pull_request_comment", `{"project":"Contoso","repositoryId":"web","pullRequestId":101,"threadId":1,"content":"It becomes ss."}`},
+	{"reply_to_pull_request_comment", `{"project":"Contoso","repositoryId":"web","pullRequestId":101,"threadId":1,"content":"Or not.","fullResponse":true}`},
 
 	{"run_work_item_query", `{"wiql":"SELECT [System.Id] FROM WorkItems"}`},
 	{"run_work_item_query", `{"project":"Contoso","team":"Contoso Team","wiql":"SELECT [System.Id] FROM WorkItems WHERE [System.TeamProject] = @project","timePrecision":true,"top":2}`},
@@ -102,8 +111,6 @@ func TestCalls(t *testing.T) {
 	known := strings.NewReplacer(
 		"$commit", ask(t, p, "list_branches", `{"project":"Contoso","repositoryId":"web","filterContains":"main"}`, "branches", "0", "commitId"),
 		"$repository", ask(t, p, "list_repositories", `{"project":"Contoso","repoNameFilter":"web"}`, "repositories", "0", "id"),
-		"$me", ask(t, p, "get_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":101}`, "createdBy", "id"),
-		"$reviewer", ask(t, p, "get_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":101}`, "reviewers", "0", "id"),
 	)
 
 	called := map[string]bool{}

@@ -18,12 +18,10 @@ import (
 	"github.com/metacue/metacue/runtime/rest"
 )
 
-// The names that the built-in configuration gives to its upstream and to the
-// secret with its token.
-const (
-	upstream = "devops"
-	secret   = "AZURE_DEVOPS_PAT"
-)
+// upstreams are those of the built-in configuration, secret is its token.
+var upstreams = []string{"devops", "identities"}
+
+const secret = "AZURE_DEVOPS_PAT"
 
 // token is what the sample organization demands. A real one that may stand in
 // the environment is not read.
@@ -45,11 +43,15 @@ func NewStage(log *slog.Logger) (*Stage, error) {
 	if err != nil {
 		return nil, err
 	}
+	at := map[string]string{}
+	for _, name := range upstreams {
+		at[name] = url
+	}
 	cfg, findings := load.FS(config.Files, "built-in", load.Options{Tags: map[string]string{"project": "Contoso"}})
 	var program *exec.Program
 	if cfg != nil && len(findings) == 0 {
 		program, findings = compile.Compile(cfg, compile.Options{
-			Upstreams: map[string]string{upstream: url},
+			Upstreams: at,
 			Rest:      rest.Options{Getenv: getenv, Log: log},
 			Log:       log,
 		})
