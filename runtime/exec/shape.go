@@ -187,8 +187,14 @@ func decode(data json.RawMessage) (any, error) {
 }
 
 // unreadable says that an upstream did what it was asked and its answer is not
-// what it says it is.
+// what it says it is. A jq program that ends with error("…") speaks for itself: it
+// has found a refusal that the API sent as a success.
 func (p *Program) unreadable(c *prepared, err error) string {
+	if said, ok := errors.AsType[gojq.ValueError](err); ok {
+		if s, ok := said.Value().(string); ok {
+			return p.Client.Scrub(cleanText(s))
+		}
+	}
 	return p.Client.Scrub(fmt.Sprintf("%s was done, but its answer cannot be read: %v", c.tool.Info.Name, err))
 }
 
