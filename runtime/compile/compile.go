@@ -81,7 +81,7 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 
 	client, err := rest.New(ups, o.Rest)
 	if err != nil {
-		c.add("upstreams", "%v", err)
+		c.upstreamFaults(err)
 		return nil, c.findings
 	}
 	all := catalog.New(cat)

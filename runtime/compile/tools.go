@@ -87,6 +87,11 @@ func (b *toolCompiler) compile() *exec.Tool {
 	if info.Description == "" && b.at("description").Exists() {
 		b.fault("description", "says nothing")
 	}
+	if why := clean(text(v, "deprecated")); why != "" {
+		info.Description += " (deprecated: " + why + ")"
+	} else if b.at("deprecated").Exists() {
+		b.fault("deprecated", "says nothing")
+	}
 	info.Aliases = strs(v, "aliases")
 	action, ok := b.actions[info.Action]
 	if !ok && info.Action != "" {

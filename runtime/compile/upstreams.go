@@ -1,9 +1,12 @@
 package compile
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"cuelang.org/go/cue"
@@ -31,7 +34,7 @@ func (c *compiler) readUpstreams() []rest.Upstream {
 	var ups []rest.Upstream
 	c.upstreams = map[string]*upstream{}
 	for name, v := range c.own("upstreams") {
-		path := member("upstreams", name)
+		path, before := member("upstreams", name), len(c.findings)
 		address, given := c.o.Upstreams[name]
 		if !given {
 			address = text(v, "url")
@@ -45,11 +48,15 @@ func (c *compiler) readUpstreams() []rest.Upstream {
 		up := rest.Upstream{
 			Name:               name,
 			URL:                base,
-			Auth:               auth(v.LookupPath(cue.ParsePath("auth"))),
+			Auth:               c.auth(v.LookupPath(cue.ParsePath("auth")), path+".auth"),
 			Timeout:            u.timeout,
 			MaxBytes:           int64(whole(v, "maxBytes", 0)),
+			Concurrency:        whole(v, "concurrency", 0),
+			Redirects:          text(v, "redirects"),
 			AllowPlaintextAuth: yes(v, "network.allowPlaintextAuth", false),
+			AllowPrivate:       yes(v, "network.allowPrivate", false),
 		}
+		c.policies(&up, v, path)
 		for key, value := range fields(v.LookupPath(cue.ParsePath("query"))) {
 			if b, err := expr.Export(value); err == nil {
 				u.query = append(u.query, bind.Field{Name: key, Value: bind.Const(b)})
@@ -57,7 +64,7 @@ func (c *compiler) readUpstreams() []rest.Upstream {
 		}
 		for key, value := range fields(v.LookupPath(cue.ParsePath("headers"))) {
 			c.headerName(member(path+".headers", key), key)
-			if s := secret(value); s != nil {
+			if s := c.secret(value, member(path+".headers", key)); s != nil {
 				up.SecretHeaders = append(up.SecretHeaders, rest.Named{Name: key, Value: *s})
 			} else if b, err := expr.Export(value); err == nil {
 				u.headers = append(u.headers, bind.Field{Name: key, Value: bind.Const(b)})
@@ -65,7 +72,9 @@ func (c *compiler) readUpstreams() []rest.Upstream {
 		}
 		c.upstreams[name] = u
 		c.order = append(c.order, name)
-		ups = append(ups, up)
+		if len(c.findings) == before { // package rest would find the same again
+			ups = append(ups, up)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.o.Upstreams)) {
 		if c.upstreams[name] == nil {
@@ -88,22 +97,118 @@ func (c *compiler) duration(v cue.Value, path, field string, otherwise time.Dura
 	return d
 }
 
+// policies reads the members of an upstream that are structures: without them
+// it does nothing of the kind.
+func (c *compiler) policies(up *rest.Upstream, v cue.Value, path string) {
+	if r, ok := below(v, "retry"); ok {
+		up.Retry = &rest.Retry{
+			Attempts:   whole(r, "attempts", 0),
+			Backoff:    c.duration(r, path+".retry", "backoff", 0),
+			MaxBackoff: c.duration(r, path+".retry", "maxBackoff", 0),
+		}
+	}
+	if r, ok := below(v, "rate"); ok {
+		perSecond, _ := r.LookupPath(cue.ParsePath("perSecond")).Float64()
+		up.Rate = &rest.Rate{PerSecond: perSecond, Burst: whole(r, "burst", 0)}
+	}
+	if k, ok := below(v, "cache"); ok {
+		up.Cache = &rest.Cache{MaxAge: c.duration(k, path+".cache", "maxAge", 0), MaxBytes: int64(whole(k, "maxBytes", 0))}
+	}
+	if t, ok := below(v, "tls"); ok {
+		up.TLS = &rest.TLS{
+			CAFile:             text(t, "caFile"),
+			CertFile:           text(t, "certFile"),
+			KeyFile:            text(t, "keyFile"),
+			InsecureSkipVerify: yes(t, "insecureSkipVerify", false),
+		}
+	}
+	if p, ok := below(v, "network.proxy"); ok {
+		up.Proxy = &rest.Proxy{URL: c.address(p, path+".network.proxy", "url")}
+		if a, ok := below(p, "auth"); ok {
+			up.Proxy.Auth = c.basic(a, path+".network.proxy.auth")
+		}
+	}
+}
+
+// below gives the value at a path below v, and whether there is one.
+func below(v cue.Value, path string) (cue.Value, bool) {
+	m := v.LookupPath(cue.ParsePath(path))
+	return m, m.Exists()
+}
+
+// address reads a URL that is no base of requests.
+func (c *compiler) address(v cue.Value, path, field string) *url.URL {
+	u, err := url.Parse(text(v, field))
+	if err != nil {
+		// What url.Error says in front is the URL, and that may hold a password.
+		c.add(path+"."+field, "%v", errors.Unwrap(err))
+		return nil
+	}
+	return u
+}
+
+// upstreamFaults reports what package rest finds wrong with upstreams. Each of
+// its errors names the upstream and then the fields it is about, as they are
+// nested, each followed by a colon.
+func (c *compiler) upstreamFaults(err error) {
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range all.Unwrap() {
+			c.upstreamFaults(e)
+		}
+		return
+	}
+	path, message := "upstreams", err.Error()
+	for _, name := range c.order {
+		if rest, ok := strings.CutPrefix(message, fmt.Sprintf("upstream %q: ", name)); ok {
+			path, message = member("upstreams", name), rest
+			break
+		}
+	}
+	at := c.cfg.Value.LookupPath(cue.ParsePath(path))
+	for {
+		field, rest, ok := strings.Cut(message, ": ")
+		if !ok || strings.Contains(field, " ") {
+			break
+		}
+		m, there := below(at, field)
+		if !there {
+			field = "network." + field
+			if m, there = below(at, field); !there {
+				break
+			}
+		}
+		at, path, message = m, path+"."+field, rest
+	}
+	c.add(path, "%s", message)
+}
+
 // auth reads #Auth; load has seen to it that one member is given.
-func auth(v cue.Value) *rest.Auth {
+func (c *compiler) auth(v cue.Value, path string) *rest.Auth {
 	var a rest.Auth
 	for kind, m := range fields(v) {
 		switch kind {
 		case "basic":
-			a.Basic = &rest.Basic{Username: literalOrSecret(m.LookupPath(cue.ParsePath("username")))}
-			if s := secret(m.LookupPath(cue.ParsePath("password"))); s != nil {
-				a.Basic.Password = *s
-			}
+			a.Basic = c.basic(m, path+".basic")
 		case "bearer":
-			a.Bearer = secret(m)
+			a.Bearer = c.secret(m, path+".bearer")
 		case "header":
-			a.Header = named(m)
+			a.Header = c.named(m, path+".header")
+			c.headerName(path+".header.name", a.Header.Name)
 		case "query":
-			a.Query = named(m)
+			a.Query = c.named(m, path+".query")
+		case "oauth2":
+			a.OAuth2 = &rest.ClientCredentials{
+				TokenURL:     c.address(m, path+".oauth2", "tokenUrl"),
+				ClientID:     c.literalOrSecret(m, path+".oauth2", "clientId"),
+				ClientSecret: c.secretIn(m, path+".oauth2", "clientSecret"),
+				Scopes:       strs(m, "scopes"),
+				Params:       url.Values{},
+				InBody:       yes(m, "inBody", false),
+			}
+			for name, value := range fields(m.LookupPath(cue.ParsePath("params"))) {
+				s, _ := value.String()
+				a.OAuth2.Params.Set(name, s)
+			}
 		}
 	}
 	if a == (rest.Auth{}) {
@@ -112,27 +217,43 @@ func auth(v cue.Value) *rest.Auth {
 	return &a
 }
 
-func named(v cue.Value) *rest.Named {
-	n := &rest.Named{Name: text(v, "name")}
-	if s := secret(v.LookupPath(cue.ParsePath("value"))); s != nil {
-		n.Value = *s
-	}
-	return n
+func (c *compiler) basic(v cue.Value, path string) *rest.Basic {
+	return &rest.Basic{Username: c.literalOrSecret(v, path, "username"), Password: c.secretIn(v, path, "password")}
+}
+
+func (c *compiler) named(v cue.Value, path string) *rest.Named {
+	return &rest.Named{Name: text(v, "name"), Value: c.secretIn(v, path, "value")}
 }
 
 // secret reads a #Secret, nil when v is none.
-func secret(v cue.Value) *rest.Secret {
+func (c *compiler) secret(v cue.Value, path string) *rest.Secret {
 	if v.IncompleteKind() != cue.StructKind {
 		return nil
 	}
-	return &rest.Secret{Env: text(v, "env"), File: text(v, "file")}
+	s := &rest.Secret{Env: text(v, "env"), File: text(v, "file"), InboundHeader: text(v, "inboundHeader")}
+	if _, ok := below(v, "exec"); ok {
+		s.Exec = append([]string{}, strs(v, "exec")...)
+	}
+	if err := s.Check(); err != nil {
+		c.add(path, "%v", err)
+	}
+	return s
 }
 
-func literalOrSecret(v cue.Value) rest.Text {
-	if s := secret(v); s != nil {
+// secretIn reads the #Secret in a field of v that must hold one.
+func (c *compiler) secretIn(v cue.Value, path, field string) rest.Secret {
+	if s := c.secret(v.LookupPath(cue.ParsePath(field)), path+"."+field); s != nil {
+		return *s
+	}
+	return rest.Secret{}
+}
+
+func (c *compiler) literalOrSecret(v cue.Value, path, field string) rest.Text {
+	m := v.LookupPath(cue.ParsePath(field))
+	if s := c.secret(m, path+"."+field); s != nil {
 		return rest.Text{Secret: s}
 	}
-	s, _ := v.String()
+	s, _ := m.String()
 	return rest.Text{Literal: s}
 }
 

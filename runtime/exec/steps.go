@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/metacue/metacue/runtime/bind"
 	"github.com/metacue/metacue/runtime/call"
@@ -174,28 +175,28 @@ func (p *Program) each(ctx context.Context, at *progress, step *Step) *call.Resu
 	}
 	results := make([]json.RawMessage, len(list))
 	failures := make([]*call.Result, len(list))
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
+	// Requests under way are left to end when one fails: what they changed is
+	// known only by their answers. No further one begins.
+	var stop atomic.Bool
 	slots := make(chan struct{}, eachAtOnce)
 	var wg sync.WaitGroup
 	for i, req := range requests {
 		slots <- struct{}{}
-		if ctx.Err() != nil {
-			<-slots
+		if stop.Load() {
 			break
 		}
 		wg.Go(func() {
 			defer func() { <-slots }()
 			resp, failure := p.exchange(ctx, at, step, req)
 			if failure == nil {
-				results[i], err = p.result(ctx, at, step, resp)
-				if err != nil {
+				var err error
+				if results[i], err = p.result(ctx, at, step, resp); err != nil {
 					r := failed(p.unreadable(at.prepared, err))
 					failure = &r
 				}
 			}
 			if failures[i] = failure; failure != nil && !step.Optional {
-				stop()
+				stop.Store(true)
 			}
 		})
 	}
