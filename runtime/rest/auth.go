@@ -190,7 +190,7 @@ func (up *Upstream) placed() ([]credential, []error) {
 			seen[http.CanonicalHeaderKey(d.name)] = true
 		}
 		for _, s := range d.refs {
-			if err := s.check(); err != nil {
+			if err := s.Check(); err != nil {
 				faults = append(faults, fmt.Errorf("%s %s: %w", d.place, d.name, err))
 			}
 		}

@@ -239,7 +239,7 @@ func TestSecretCheck(t *testing.T) {
 		{Secret{InboundHeader: "Cookie"}, "", "never passed on"},
 		{Secret{InboundHeader: "X A"}, "", "no header name"},
 	} {
-		err := tt.s.check()
+		err := tt.s.Check()
 		if tt.want == "" && (err != nil || tt.s.String() != tt.name) || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%+v: got %v", tt.s, err)
 		}

@@ -46,6 +46,11 @@ func (c *Client) sending(req *bind.HTTP, o CallOptions, credentials []placed, st
 			e.header.Set(d.name, d.value)
 		}
 	}
+	if o.Idempotent && e.header.Get("Idempotency-Key") == "" {
+		// Without a value it is not sent, but lets net/http repeat the request when
+		// a kept connection turns out to be closed, whatever the method.
+		e.header["Idempotency-Key"] = []string{}
+	}
 	return e
 }
 

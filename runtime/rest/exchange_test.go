@@ -12,10 +12,13 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -437,6 +440,100 @@ func TestLyingLength(t *testing.T) {
 			t.Fatalf("got %v, %v", r, err)
 		}
 	}
+}
+
+// TestStaleConnection shows that a kept connection which the upstream closes
+// under a request costs an idempotent call nothing, while any other is not sent
+// again.
+func TestStaleConnection(t *testing.T) {
+	for _, idempotent := range []bool{true, false} {
+		var heads atomic.Int32
+		u := raw(t, func(c net.Conn) {
+			if heads.Add(1); heads.Load() == 1 {
+				io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+				readHead(c)
+				heads.Add(1)
+				return
+			}
+			io.WriteString(c, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok")
+		})
+		c := newClient(t, Options{}, u)
+		req := get(u, "/x")
+		req.Method = "POST"
+		if _, err := c.Do(t.Context(), req, CallOptions{Idempotent: idempotent}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := c.Do(t.Context(), req, CallOptions{Idempotent: idempotent})
+		if idempotent && (err != nil || heads.Load() != 3) {
+			t.Errorf("idempotent: %v after %d requests", err, heads.Load())
+		}
+		if !idempotent {
+			if e := wantKind(t, err, ConnectionFailed); !e.Sent || heads.Load() != 2 {
+				t.Errorf("got %+v after %d requests", e, heads.Load())
+			}
+		}
+	}
+}
+
+// TestDetail shows what is told of the ways in which connecting fails.
+func TestDetail(t *testing.T) {
+	secret := "http://api.example/?key=hidden"
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "x", IsNotFound: true}}, "the host name is not known"},
+		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, "connection refused"},
+		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, "connection reset by peer"},
+		{io.EOF, "end of data"},
+		{os.ErrDeadlineExceeded, "no answer in time"},
+		{errors.New(strings.Repeat("x", 1000)), strings.Repeat("x", 200) + "…"},
+	} {
+		if got := detail(&url.Error{Op: "Get", URL: secret, Err: tt.err}); got != tt.want {
+			t.Errorf("%v: got %q, want %q", tt.err, got, tt.want)
+		}
+	}
+}
+
+// FuzzScope shows that whatever passes the check stays at the upstream's origin
+// and below its base path, when net/http reads it too; the same for wherever a
+// redirect may lead.
+func FuzzScope(f *testing.F) {
+	for _, seed := range []string{"/base/x", "https://api.example/base/../x", "//evil.example/base", "https://api.example:443/base/%2e%2e/x",
+		"https://api.example@evil.example/base", "https:/base/x", "https://api.example\\@evil.example/base", "/base/..;/x", "?x#y"} {
+		f.Add(seed)
+	}
+	u := &upstream{Upstream: Upstream{Name: "api", URL: &url.URL{Scheme: "https", Host: "api.example", Path: "/base"}}}
+	u.origin = origin(u.URL)
+	inside := func(t *testing.T, req *bind.HTTP) {
+		r, err := http.NewRequest(req.Method, req.URL, nil)
+		if err != nil {
+			t.Fatalf("%q passes the check and is no URL: %v", req.URL, err)
+		}
+		var wire bytes.Buffer
+		if err := r.Write(&wire); err != nil {
+			t.Fatal(err)
+		}
+		line, _, _ := strings.Cut(wire.String(), "\r\n")
+		target := strings.Fields(line)[1]
+		path, _, _ := strings.Cut(target, "?")
+		decoded, _ := url.PathUnescape(path)
+		if r.URL.Scheme != "https" || !strings.EqualFold(r.URL.Hostname(), "api.example") || r.URL.Port() != "" && r.URL.Port() != "443" ||
+			path != "/base" && !strings.HasPrefix(path, "/base/") || strings.HasSuffix(decoded, "/..") || strings.Contains(path, "/../") {
+			t.Errorf("%q goes to %s %s", req.URL, r.URL.Host, target)
+		}
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, method := range []string{"GET", s} {
+			if req := (&bind.HTTP{Method: method, URL: s}); u.check(req) == nil {
+				inside(t, req)
+			}
+		}
+		from := &sending{req: &bind.HTTP{Method: "GET", URL: "https://api.example/base/from"}, status: 302, location: s}
+		if req, err := u.redirected(from); err == nil {
+			inside(t, req)
+		}
+	})
 }
 
 func TestConnectionFailed(t *testing.T) {

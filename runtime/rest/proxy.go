@@ -34,7 +34,7 @@ func (p *Proxy) check() (faults []error) {
 			faults = append(faults, fmt.Errorf("proxy: auth: %w", oneLine(err)))
 		}
 		for _, s := range p.Auth.refs() {
-			if err := s.check(); err != nil {
+			if err := s.Check(); err != nil {
 				faults = append(faults, fmt.Errorf("proxy: auth: %w", err))
 			}
 		}

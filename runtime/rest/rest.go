@@ -245,6 +245,9 @@ func (c *Client) newTransport(u *upstream) *http.Transport {
 		MaxResponseHeaderBytes: maxHeaderBytes,
 		// The answer's body is decoded in this package, where it is bounded.
 		DisableCompression: true,
+		// Without pings a connection that has died in silence fails every call
+		// until the system gives it up.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
 	}
 }
 

@@ -43,8 +43,8 @@ func (s Secret) String() string {
 	return "inbound header " + s.InboundHeader
 }
 
-// check says what is wrong with the reference itself.
-func (s Secret) check() error {
+// Check says what is wrong with the reference itself.
+func (s Secret) Check() error {
 	given := 0
 	for _, is := range []bool{s.Env != "", s.File != "", s.Exec != nil, s.InboundHeader != ""} {
 		if is {
