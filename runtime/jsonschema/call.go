@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
 )
 
 // validators holds what can be stated of CUE's validators, by the names under
@@ -38,14 +39,14 @@ func init() {
 
 		"math.MultipleOf": (*compiler).multipleOf,
 
-		"time.Time":     format("date-time", stringKind),
+		"time.Time":     named("date-time", stringKind),
 		"time.Format":   (*compiler).timeFormat,
 		"time.Duration": (*compiler).duration,
 
-		"net.IPv4":   format("ipv4", stringKind|arrayKind),
-		"net.IPv6":   format("ipv6", stringKind|arrayKind),
-		"net.AbsURL": format("iri", stringKind),
-		"net.URL":    format("iri-reference", stringKind),
+		"net.IPv4":   named("ipv4", stringKind|arrayKind),
+		"net.IPv6":   named("ipv6", stringKind|arrayKind),
+		"net.AbsURL": named("iri", stringKind),
+		"net.URL":    named("iri-reference", stringKind),
 	}
 }
 
@@ -62,6 +63,11 @@ func (c *compiler) call(v cue.Value, args []cue.Value) *shape {
 	name := strings.TrimSuffix(fmt.Sprint(args[0]), "()")
 	if f, ok := validators[name]; ok {
 		if s := f(c, args[1:]); s != nil {
+			if s.kinds&(arrayKind|objectKind) != 0 && c.lenient > 0 {
+				// CUE may find such a condition undecided, even of a value
+				// that lacks nothing.
+				return c.open(s.kinds, "%s within list.MatchN", name)
+			}
 			return s
 		}
 	}
@@ -113,9 +119,9 @@ func affix(re func(string) string) func(*compiler, []cue.Value) *shape {
 	}
 }
 
-// format is for validators that a format names. Where they take other types
+// named is for validators that a format names. Where they take other types
 // than strings as well, CUE checks these.
-func format(name string, k kinds) func(*compiler, []cue.Value) *shape {
+func named(name string, k kinds) func(*compiler, []cue.Value) *shape {
 	return func(c *compiler, args []cue.Value) *shape {
 		if len(args) != 0 {
 			return nil
@@ -184,13 +190,9 @@ func (c *compiler) matchN(args []cue.Value) *shape {
 	if len(args) != 2 {
 		return nil
 	}
-	it, err := args[1].List()
-	if err != nil {
+	list, ok := elements(args[1])
+	if !ok {
 		return nil
-	}
-	var list []cue.Value
-	for it.Next() {
-		list = append(list, it.Value())
 	}
 	of := c.operands(list...)
 	least, most, ok := c.interval(args[0], len(of))
@@ -221,7 +223,10 @@ func (c *compiler) matchN(args []cue.Value) *shape {
 		return c.some(of)
 	case least == 1 && most == 1 && solid:
 		left := drop(of)
-		if len(left) == 1 {
+		switch len(left) {
+		case 0:
+			return &shape{exact: true}
+		case 1:
 			return left[0]
 		}
 		return &shape{kinds: kinds, also: []clause{{op: opOne, of: left}}, exact: true}
@@ -231,6 +236,29 @@ func (c *compiler) matchN(args []cue.Value) *shape {
 		return unstated(anyKind)
 	}
 	return c.some(of).inexact()
+}
+
+// elements gives the elements of a list, also when some are errors.
+func elements(v cue.Value) (list []cue.Value, ok bool) {
+	it, err := v.List()
+	if err == nil {
+		for it.Next() {
+			list = append(list, it.Value())
+		}
+		return list, true
+	}
+	lit, ok := expression(v.Source()).(*ast.ListLit)
+	if !ok {
+		return nil, false
+	}
+	for i := range lit.Elts {
+		e := v.LookupPath(cue.MakePath(cue.Index(i)))
+		if e.Source() == nil {
+			return nil, false
+		}
+		list = append(list, e)
+	}
+	return list, true
 }
 
 // drop leaves out shapes that nothing is in.
@@ -321,11 +349,16 @@ func (c *compiler) listMatchN(args []cue.Value) *shape {
 	if len(args) != 2 {
 		return nil
 	}
+	c.lenient++
 	of := c.operands(args[1])[0]
+	c.lenient--
 	const most = 1 << 10
 	least, greatest, ok := c.interval(args[0], most)
 	if !ok {
 		return c.open(arrayKind, "a count of elements")
+	}
+	if least > greatest {
+		return &shape{exact: true}
 	}
 	s := ofKind(arrayKind)
 	s.exact, s.pending = of.exact, of.pending
@@ -356,7 +389,12 @@ func (c *compiler) listContains(args []cue.Value) *shape {
 // no range, or hangs on something else.
 func (c *compiler) interval(v cue.Value, most int) (least, greatest int, ok bool) {
 	s := c.names(v)
-	if !s.solid() || s.kinds != numberKind || len(s.also) > 0 {
+	switch {
+	case !s.solid():
+		return 0, 0, false
+	case s.empty():
+		return 1, 0, true
+	case s.kinds != numberKind || len(s.also) > 0:
 		return 0, 0, false
 	}
 	least, greatest = -1, -1

@@ -161,6 +161,9 @@ func (r *reporter) all(e *jsonschema.ValidationError) []Fault {
 	case *kind.ExclusiveMaximum:
 		return at("exclusiveMaximum", "must be less than %s", digits(k.Want))
 	case *kind.MultipleOf:
+		if nearMultiple(k.Got, k.Want) {
+			return nil
+		}
 		return at("multipleOf", "must be a multiple of %s", digits(k.Want))
 	case *kind.MinItems:
 		return at("minItems", "must have at least %s", counted(k.Want, "element"))
@@ -206,7 +209,9 @@ func (r *reporter) alternatives(e *jsonschema.ValidationError, keyword string) [
 	var want []string
 	types := true
 	for i, c := range e.Causes {
-		arms[i] = r.all(c)
+		if arms[i] = r.all(c); len(arms[i]) == 0 {
+			return nil
+		}
 		if len(arms[i]) == 1 && arms[i][0].Keyword == "type" && here(arms[i][0]) {
 			want = append(want, arms[i][0].Want...)
 		} else {
@@ -340,6 +345,27 @@ func mustBe(want []string, got string) string {
 		return "must be " + said + ", not a fraction"
 	}
 	return "must be " + said + ", not " + cmp.Or(articles[got], got)
+}
+
+// precision is that of CUE's arithmetic, in digits.
+const precision = 34
+
+// nearMultiple says that CUE takes x for a multiple of y, though it is none:
+// it rounds the quotient.
+func nearMultiple(x, y *big.Rat) bool {
+	q := new(big.Rat).Quo(x, y)
+	q.Abs(q)
+	// The integer nearest to q, and how far it is.
+	n := new(big.Int).Add(new(big.Int).Lsh(q.Num(), 1), q.Denom())
+	n.Div(n, new(big.Int).Lsh(q.Denom(), 1))
+	off := new(big.Rat).Sub(q, new(big.Rat).SetInt(n))
+	off.Abs(off)
+	digits := len(n.String())
+	if digits >= precision {
+		return true
+	}
+	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(precision-digits)), nil)
+	return off.Cmp(new(big.Rat).SetFrac(big.NewInt(1), unit.Lsh(unit, 1))) <= 0
 }
 
 func counted(n int, what string) string {

@@ -8,6 +8,7 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/token"
 )
 
 // object is what a struct accepts. asts is the syntax that it is made of.
@@ -15,6 +16,11 @@ func (c *compiler) object(v cue.Value, asts []ast.Node) *shape {
 	if s := c.altered(v, asts); s != nil {
 		return s
 	}
+	return c.fields(v)
+}
+
+// fields is what a struct accepts whose members are all in sight.
+func (c *compiler) fields(v cue.Value) *shape {
 	it, err := v.Fields(cue.All(), cue.Patterns(true))
 	if err != nil {
 		return c.open(objectKind, "%s", reason(err))
@@ -45,9 +51,13 @@ func (c *compiler) object(v cue.Value, asts []ast.Node) *shape {
 		case cue.RequiredConstraint:
 			p.required = true
 		default:
-			// CUE fills in what it knows. A validator's operand need not even
-			// be known.
-			p.required = c.operand == 0 && !c.dependsOn(val) && val.Validate(cue.Concrete(true)) != nil
+			// CUE fills in what it knows. In a validator's operand, a type
+			// will do for a value.
+			known := cue.Concrete(true)
+			if c.operand > 0 {
+				known = cue.Final()
+			}
+			p.required = !c.dependsOn(val) && val.Validate(known) != nil
 			s.fills = true
 			if c.operand == 0 && !p.required {
 				p.notes.def = c.defaultOf(val)
@@ -57,7 +67,7 @@ func (c *compiler) object(v cue.Value, asts []ast.Node) *shape {
 			c.annotate(&p)
 		}
 		c.path = c.path[:len(c.path)-1]
-		if p.of.empty() && p.required {
+		if p.of.empty() && p.required && len(c.path) > 0 {
 			return &shape{exact: p.of.exact}
 		}
 		s.take(p.of)
@@ -65,7 +75,7 @@ func (c *compiler) object(v cue.Value, asts []ast.Node) *shape {
 	}
 	c.openness(v, s, named)
 	m.props = slices.DeleteFunc(m.props, func(p property) bool {
-		return p.of.empty() && m.closed && !slices.ContainsFunc(m.patterns, func(q pattern) bool { return matches(q.re, p.name) })
+		return p.of.empty() && !p.required && m.closed && !slices.ContainsFunc(m.patterns, func(q pattern) bool { return matches(q.re, p.name) })
 	})
 	if len(m.props) > 1 {
 		order(m.props, c.declared(v, 0))
@@ -84,11 +94,12 @@ func (s *shape) take(part *shape) {
 // finding, unless it says so itself.
 func (c *compiler) member(val cue.Value) *shape {
 	s := c.shape(val)
-	if s.empty() && s.exact && !forbids(val.Source()) {
-		if k := val.IncompleteKind(); k == cue.BytesKind {
+	if s.empty() && s.exact && c.operand == 0 {
+		switch err := val.Err(); {
+		case val.IncompleteKind() == cue.BytesKind:
 			c.finding(val.Pos(), "no JSON value is bytes: write string")
-		} else {
-			c.finding(val.Pos(), "no value fits: %s", reason(val.Err()))
+		case err != nil && !forbids(val.Source()):
+			c.finding(val.Pos(), "no value fits: %s", reason(err))
 		}
 	}
 	return s
@@ -170,6 +181,9 @@ func (c *compiler) openness(v cue.Value, s *shape, named []namePattern) {
 		of := c.at("[string]", func() *shape { return c.member(n.value) })
 		t := names.str
 		switch {
+		case names.empty() && n.names.Err() != nil:
+			s.kinds = noKind // an error for any object
+			return
 		case !names.solid() || names.kinds != stringKind || len(names.also) > 0:
 			c.gap("a condition on names")
 			unknown = true
@@ -317,7 +331,11 @@ func (c *compiler) list(v cue.Value, asts []ast.Node) *shape {
 	}
 	s := ofKind(arrayKind)
 	it, err := v.List()
-	if err != nil {
+	switch {
+	case err == nil:
+	case forbids(v.Source()):
+		return &shape{exact: true} // one element that cannot be, and so the list
+	default:
 		return c.open(arrayKind, "%s", reason(err))
 	}
 	element := func(e cue.Value, part string) *shape {
@@ -351,10 +369,9 @@ func (c *compiler) list(v cue.Value, asts []ast.Node) *shape {
 }
 
 // altered is for structs whose members change with the arguments, by
-// comprehensions; nil for others. One form can be stated: what holds when a
-// member is there, if x != _|_ {…}.
+// comprehensions or computed names; nil for others.
 func (c *compiler) altered(v cue.Value, asts []ast.Node) *shape {
-	changes := false
+	changes, stated := false, true
 	var when []string
 	for _, n := range asts {
 		structs(n, func(st *ast.StructLit) {
@@ -362,11 +379,8 @@ func (c *compiler) altered(v cue.Value, asts []ast.Node) *shape {
 				return
 			}
 			changes = true
-			names, ok := c.presence(st)
-			if !ok {
-				when = nil
-				return
-			}
+			names, ok := c.presences(st)
+			stated = stated && ok
 			for _, n := range names {
 				if !slices.Contains(when, n) {
 					when = append(when, n)
@@ -374,20 +388,133 @@ func (c *compiler) altered(v cue.Value, asts []ast.Node) *shape {
 			}
 		})
 	}
-	if !changes {
+	switch {
+	case !changes:
 		return nil
+	case !stated:
+		return c.open(objectKind, "members that depend on other members")
 	}
-	s := c.open(objectKind, "members that depend on other arguments")
-	if c.operand > 0 || len(when) == 0 || len(when) > 8 || len(asts) == 0 {
-		return s
+	// What holds when a member is there can be stated: if x != _|_ {…}. CUE
+	// works it out when the member is filled in with anything.
+	s := c.fields(v)
+	if s.kinds != objectKind || len(s.also) > 0 {
+		return c.open(objectKind, "members that depend on other members")
+	}
+	top := v.Context().CompileString("_")
+	for _, name := range when {
+		w := v.FillPath(cue.MakePath(cue.Str(name)), top)
+		if op, _ := w.Eval().Expr(); w.Err() != nil || w.IncompleteKind() != cue.StructKind || op != cue.NoOp {
+			c.gap("what holds when %s is given", name)
+			s.exact = false
+			// It may also bring members with it.
+			s.obj.open, s.obj.closed = s.obj.open || s.obj.closed, false
+			continue
+		}
+		then := c.fields(w)
+		more := c.beyond(s, then, name)
+		s.take(then)
+		if more != nil {
+			s.also = append(s.also, clause{op: opIfMember, name: name, of: []*shape{more}})
+		}
 	}
 	return s
 }
 
-// presence lists the members on whose presence the comprehensions of a struct
-// hang; ok is false when there are others.
-func (c *compiler) presence(st *ast.StructLit) (names []string, ok bool) {
-	return nil, false
+// beyond is what then says of objects that s does not; nil when that is
+// nothing. Members that only then can be there are let in by s.
+func (c *compiler) beyond(s, then *shape, name string) *shape {
+	w := &writer{defs: c.defs}
+	text := func(p property) string { return string(w.schema(p.of, nil, notes{}).bytes()) }
+	more := &shape{kinds: anyKind, exact: then.exact, fills: then.fills, pending: then.pending}
+	for _, p := range then.obj.props {
+		i := slices.IndexFunc(s.obj.props, func(q property) bool { return q.name == p.name })
+		if i < 0 && s.obj.closed {
+			q := p
+			q.required = false
+			s.obj.props = append(s.obj.props, q)
+			s.exact = false
+			i = len(s.obj.props) - 1
+		}
+		p.notes = notes{}
+		p.required = p.required && p.name != name
+		if i < 0 || text(s.obj.props[i]) != text(p) || p.required && !s.obj.props[i].required {
+			if i >= 0 && text(s.obj.props[i]) == text(p) {
+				p.of = anything
+			}
+			more.obj.props = append(more.obj.props, p)
+		}
+	}
+	if !s.exact {
+		c.gap("members that may only be given together with %s", name)
+	}
+	if more.obj.props == nil {
+		return nil
+	}
+	return more
+}
+
+// presences lists the members on whose presence the comprehensions of a struct
+// hang, as in if x != _|_ {…}; ok is false when there are other conditions.
+func (c *compiler) presences(st *ast.StructLit) (names []string, ok bool) {
+	for _, e := range st.Elts {
+		f, isField := e.(*ast.Field)
+		if isField {
+			switch f.Label.(type) {
+			case *ast.ParenExpr, *ast.Interpolation:
+				return nil, false
+			}
+		}
+		comp, ok := e.(*ast.Comprehension)
+		if !ok {
+			continue
+		}
+		name, ok := presence(st, comp)
+		body, isStruct := comp.Value.(*ast.StructLit)
+		if !ok || !isStruct || comp.Fallback != nil || c.scopes.alters(body) {
+			return nil, false
+		}
+		names = append(names, name)
+	}
+	return names, true
+}
+
+// presence is the name of the optional member of st that a comprehension waits
+// for.
+func presence(st *ast.StructLit, comp *ast.Comprehension) (string, bool) {
+	if len(comp.Clauses) != 1 {
+		return "", false
+	}
+	clause, ok := comp.Clauses[0].(*ast.IfClause)
+	if !ok {
+		return "", false
+	}
+	cond, ok := clause.Condition.(*ast.BinaryExpr)
+	if !ok || cond.Op != token.NEQ {
+		return "", false
+	}
+	id, isName := cond.X.(*ast.Ident)
+	if _, ok := cond.Y.(*ast.BottomLit); !ok || !isName || id.Scope != st {
+		return "", false
+	}
+	found, ok := "", false
+	for _, e := range st.Elts {
+		f, isField := e.(*ast.Field)
+		if !isField {
+			continue
+		}
+		label := f.Label
+		name, _, _ := ast.LabelName(label)
+		if a, ok := label.(*ast.Alias); ok && a.Ident.Name == id.Name {
+			name, _, _ = ast.LabelName(a.Expr.(ast.Label))
+		} else if i, ok := label.(*ast.Ident); !ok || i.Name != id.Name {
+			continue
+		}
+		if f.Constraint != token.OPTION {
+			return "", false // always there, or always to come
+		}
+		found, ok = name, true
+	}
+	return found, ok
 }
 
 // declared lists the names of a struct's fields in the order of their

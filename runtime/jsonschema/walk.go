@@ -24,18 +24,24 @@ type compiler struct {
 	defs     []*frame    // definitions that turned out to be recursive
 	merging  []cue.Value // what is unified with something else, outermost first
 	operand  int         // how many validators such as matchN enclose the value
+	lenient  int         // how many of them take what CUE cannot decide for a match
 	quiet    int         // when not 0, nothing is noted
 	values   int         // how many were seen
 }
 
 // frame is a definition, from when it is met.
 type frame struct {
-	target  cue.Value
-	operand bool
-	kinds   kinds
-	name    string // in $defs; set when used
-	shape   *shape // when done
+	target cue.Value
+	mode   mode
+	kinds  kinds
+	name   string // in $defs; set when used
+	shape  *shape // when done
 }
+
+// mode is the way in which CUE looks at a value.
+type mode struct{ operand, lenient bool }
+
+func (c *compiler) mode() mode { return mode{c.operand > 0, c.lenient > 0} }
 
 const (
 	// maxValues bounds what one schema may hold, against definitions that
@@ -162,11 +168,11 @@ func (c *compiler) reference(v cue.Value) *shape {
 		return c.evaluatedLeaf(v)
 	}
 	for _, f := range c.frames {
-		if f.target == d && f.operand == (c.operand > 0) {
+		if f.target == d && f.mode == c.mode() {
 			return c.refer(f)
 		}
 	}
-	f := &frame{target: d, operand: c.operand > 0, kinds: anyKind}
+	f := &frame{target: d, mode: c.mode(), kinds: anyKind}
 	if d.Err() == nil {
 		f.kinds, _ = jsonKinds(d.IncompleteKind())
 	}
@@ -292,6 +298,9 @@ func (c *compiler) conjuncts(v cue.Value, target cue.Value, depth int, asts *[]a
 	case cue.AndOp:
 		var all []conjunct
 		for _, a := range args {
+			if a.Source() == nil && declaresNothing(a) {
+				continue // what is left of {x, #A: …} without x
+			}
 			all = append(all, c.conjuncts(a, target, depth+1, asts)...)
 		}
 		return all
@@ -315,6 +324,15 @@ func (c *compiler) conjuncts(v cue.Value, target cue.Value, depth int, asts *[]a
 	}
 	content, choice := c.content(v, op, args)
 	return []conjunct{{v: v, op: op, args: args, content: content, choice: choice, target: target}}
+}
+
+// declaresNothing says that v is a struct with definitions and the like only.
+func declaresNothing(v cue.Value) bool {
+	if v.Kind() != cue.StructKind {
+		return false
+	}
+	it, err := v.Fields(cue.Optional(true), cue.Patterns(true))
+	return err == nil && !it.Next()
 }
 
 // content says whether a conjunct declares members or elements.
