@@ -302,6 +302,17 @@ func TestDirect(t *testing.T) {
 	}
 }
 
+// TestDeprecated shows that a deprecated tool says so where a model chooses.
+func TestDeprecated(t *testing.T) {
+	p, findings := build(t, server(`t: {description: "Does it", deprecated: "use u, which pages", action: "read", http: {method: "GET", path: "/x"}}`))
+	if len(findings) > 0 {
+		t.Fatal(findings)
+	}
+	if got := p.Tools["t"].Info.Description; got != "Does it (deprecated: use u, which pages)" {
+		t.Errorf("description: %q", got)
+	}
+}
+
 func TestServerDefaults(t *testing.T) {
 	src := server(`t: {description: "T", action: "read", input: {project!: string, x?: int}, http: {method: "GET", path: "/{project}"}}`) + "defaults: {project: \"Contoso\", x: null}\n"
 	p, findings := build(t, src)
