@@ -26,6 +26,14 @@ func (c *Config) Doc(v cue.Value) string {
 			texts = append(texts, text)
 		}
 	}
+	if _, once := v.Source().(*ast.Field); !once && texts == nil {
+		// Expr leaves out a declaration that says what another one says.
+		for _, g := range v.Doc() {
+			if text := strings.TrimSpace(g.Text()); !slices.Contains(texts, text) && !foreign(g.Pos()) {
+				texts = append(texts, text)
+			}
+		}
+	}
 	return strings.Join(texts, "\n\n")
 }
 
