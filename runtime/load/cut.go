@@ -22,6 +22,7 @@ type cutter struct {
 	structs map[*ast.StructLit]bool
 	holes   map[*ast.Ident]bool // what stands in place of the parts
 	tried   map[place]int
+	done    map[place]bool // in this pass: what is cut once has other syntax in its place
 }
 
 // place is a place in a file, comparable.
@@ -39,6 +40,7 @@ func newCutter(files []*ast.File) *cutter {
 		structs: map[*ast.StructLit]bool{},
 		holes:   map[*ast.Ident]bool{},
 		tried:   map[place]int{},
+		done:    map[place]bool{},
 	}
 }
 
@@ -50,6 +52,9 @@ func (c *cutter) at(p token.Pos) bool {
 	if !p.IsValid() {
 		return false
 	}
+	if c.done[placeOf(p)] {
+		return true
+	}
 	for _, f := range c.files {
 		if f.Filename != p.Filename() {
 			continue
@@ -60,10 +65,11 @@ func (c *cutter) at(p token.Pos) bool {
 		c.tried[pl]++
 		switch n := c.tried[pl]; {
 		case n == 1 && s.inner != nil:
+			c.done[pl] = true
 			s.inner()
 			return true
 		case n <= 2 && s.field != nil:
-			c.tried[pl] = 2
+			c.done[pl] = true
 			s.field()
 			return true
 		}
@@ -73,9 +79,24 @@ func (c *cutter) at(p token.Pos) bool {
 
 // field takes a field away altogether.
 func (c *cutter) field(f *ast.Field) bool {
-	p := f.Pos()
-	c.tried[placeOf(p)] = 1
-	return c.at(p)
+	c.tried[placeOf(f.Pos())] = 1
+	return c.at(f.Pos())
+}
+
+// resolve resolves the names of the files anew, for the next pass.
+func (c *cutter) resolve() {
+	clear(c.done)
+	for _, f := range c.files {
+		f.Unresolved = nil
+		ast.Walk(f, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok {
+				id.Node, id.Scope = nil, nil
+			}
+			return true
+		}, nil)
+		// Faults of the names were reported when the files were parsed.
+		astutil.Resolve(f, func(token.Pos, string, ...any) {})
+	}
 }
 
 // slots finds what can be cut around an offset.
@@ -191,21 +212,6 @@ func (c *cutter) lost(n ast.Node, seen map[ast.Node]bool) (lost bool) {
 		return !lost
 	}, nil)
 	return lost
-}
-
-// resolve resolves the names of files anew, after cutting.
-func resolve(files []*ast.File) {
-	for _, f := range files {
-		f.Unresolved = nil
-		ast.Walk(f, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok {
-				id.Node, id.Scope = nil, nil
-			}
-			return true
-		}, nil)
-		// Faults of the names were reported when the files were parsed.
-		astutil.Resolve(f, func(token.Pos, string, ...any) {})
-	}
 }
 
 // literals gives the structure literals that stand directly in a field.

@@ -184,7 +184,7 @@ func (l *loader) imports(im importer) {
 		return
 	}
 	l.cutImports(failed)
-	resolve(l.cut.files)
+	l.cut.resolve()
 }
 
 // instance makes the operator's package from the files as they are.
@@ -211,11 +211,14 @@ func (l *loader) passes() bool {
 			if l.uncompiled(err); !l.changed {
 				return false
 			}
-			resolve(l.cut.files)
+			l.cut.resolve()
 			continue
 		}
 		l.cfg.Own, l.cfg.Value = own, value
-		err = value.Validate()
+		// Unifying can lose what CUE finds in the operator's value alone.
+		if err = value.Validate(); err == nil {
+			err = own.Validate()
+		}
 		later := l.check(err != nil)
 		if !l.changed && err != nil {
 			l.evaluation(err)
@@ -227,7 +230,7 @@ func (l *loader) passes() bool {
 			}
 			return true
 		}
-		resolve(l.cut.files)
+		l.cut.resolve()
 	}
 }
 

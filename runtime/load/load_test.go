@@ -9,9 +9,13 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/cuecontext"
+	cueload "cuelang.org/go/cue/load"
 	"golang.org/x/tools/txtar"
 
 	"github.com/metacue/metacue/runtime/diag"
+	"github.com/metacue/metacue/schema"
 )
 
 // update rewrites the goldens: UPDATE=1 go test.
@@ -134,5 +138,84 @@ func writeFiles(t testing.TB, dir string, files fs.FS) {
 	t.Helper()
 	if err := os.CopyFS(dir, files); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Twenty-odd faults of as many kinds in one run: none hides another, and what
+// follows from one is not told.
+func TestTogether(t *testing.T) {
+	a := readArchive(t, "testdata/together.txtar")
+	a.tags["typed"] = "x"
+	_, findings := a.load()
+	count := map[int]int{}
+	for _, f := range findings {
+		count[f.Line]++
+	}
+	planted := 0
+	line := 0
+	for l := range strings.Lines(string(a.files["a.cue"].Data)) {
+		line++
+		want := 0
+		if strings.HasSuffix(l, "// fault\n") {
+			want = 1
+			planted++
+		}
+		if count[line] != want {
+			t.Errorf("line %d has %d findings, want %d: %s", line, count[line], want, strings.TrimSpace(l))
+		}
+	}
+	if planted < 25 || len(findings) != planted {
+		t.Errorf("%d findings for %d faults:\n%s", len(findings), planted, text(t, findings))
+	}
+}
+
+// plain evaluates a configuration as the cue command does: the same files and
+// tags, unified with the definitions, and CUE's verdict alone.
+func plain(t testing.TB, a archive) error {
+	t.Helper()
+	dir := t.TempDir()
+	writeFiles(t, dir, a.files)
+	module := "module: \"example.com/plain@v0\"\nlanguage: version: \"v0.17.0\"\ndeps: \"github.com/metacue/metacue/schema@v0\": v: \"v0.1.0\"\n"
+	if f := a.files["cue.mod/module.cue"]; f != nil {
+		module = string(f.Data)
+	} else {
+		writeFiles(t, dir, fstest.MapFS{"cue.mod/module.cue": {Data: []byte(module)}})
+	}
+	if strings.Contains(module, "schema@v0") {
+		writeFiles(t, dir, fstest.MapFS{"cue.mod/local-module.cue": {Data: []byte("deps: \"github.com/metacue/metacue/schema@v0\": replaceWith: \"./schema-module\"\n")}})
+		writeFiles(t, filepath.Join(dir, "schema-module"), schema.Files)
+	}
+	var tags []string
+	for name, value := range a.tags {
+		if name == "extra" { // of an @if attribute: given without a value there
+			tags = append(tags, name)
+			continue
+		}
+		tags = append(tags, name+"="+value)
+	}
+	inst := cueload.Instances([]string{"."}, &cueload.Config{Dir: dir, Tags: tags, Env: []string{"CUE_REGISTRY=none", "CUE_CACHE_DIR=" + t.TempDir()}})[0]
+	if inst.Err != nil {
+		return inst.Err
+	}
+	ctx := cuecontext.New()
+	own := ctx.BuildInstance(inst)
+	if err := own.Err(); err != nil {
+		return err
+	}
+	return own.Unify(ctx.BuildInstance(schemaInstance()).LookupPath(cue.ParsePath("#Config"))).Validate()
+}
+
+// Where CUE alone sees a fault, there is a finding; where there is none, CUE has
+// nothing to say either.
+func TestAgreesWithCUE(t *testing.T) {
+	for _, kind := range []string{"faults", "valid"} {
+		for _, a := range archives(t, kind) {
+			t.Run(a.name(), func(t *testing.T) {
+				_, findings := a.load()
+				if err := plain(t, a); err != nil && len(findings) == 0 {
+					t.Errorf("CUE says %v", err)
+				}
+			})
+		}
 	}
 }

@@ -117,7 +117,7 @@ func undeclared(v cue.Value, root string, path []string) (int, string) {
 			message := fmt.Sprintf("%s %s", at, what)
 			if near := nearest.Names(name, names); len(near) > 0 {
 				message += "; did you mean " + either(near) + "?"
-			} else if len(names) > 0 && len(names) <= 8 {
+			} else if len(names) > 0 && len(names) <= maxListed {
 				message += "; there is " + strings.Join(names, ", ")
 			}
 			return i, message

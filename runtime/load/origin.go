@@ -13,16 +13,18 @@ import (
 // nodes gives the places in the syntax where a value is declared: the fields,
 // or for elements of lists the expressions.
 func nodes(v cue.Value) []ast.Node {
-	if n := v.Source(); n != nil {
-		return []ast.Node{n}
-	}
-	op, args := v.Expr()
-	if op != cue.AndOp {
-		return nil
+	n := v.Source()
+	if f, ok := n.(*ast.Field); ok {
+		return []ast.Node{f}
 	}
 	var all []ast.Node
-	for _, a := range args {
-		all = append(all, nodes(a)...)
+	if op, args := v.Expr(); op == cue.AndOp {
+		for _, a := range args {
+			all = append(all, nodes(a)...)
+		}
+	}
+	if len(all) == 0 && n != nil {
+		all = append(all, n)
 	}
 	return all
 }

@@ -23,7 +23,7 @@ type Tool struct {
 }
 
 // Tools gives the tools, domain by domain, in the order in which the operator
-// declares them.
+// declares them; where one domain is declared in several files, in CUE's.
 func (c *Config) Tools() []Tool { return c.tools }
 
 // Ref is one reference to an argument (or a step) in the syntax of a tool.

@@ -142,6 +142,9 @@ func (w *walker) structure(v cue.Value, s *shape) {
 	w.oneOf(v, s, given)
 }
 
+// maxListed is how many names a message lists when none is near.
+const maxListed = 8
+
 // unknown reports a field that there is not.
 func (w *walker) unknown(v, f cue.Value, name string, s *shape) {
 	names := s.names()
@@ -150,7 +153,7 @@ func (w *walker) unknown(v, f cue.Value, name string, s *shape) {
 	switch {
 	case len(near) > 0:
 		message += "; did you mean " + either(near) + "?"
-	case len(names) > 0:
+	case len(names) > 0 && len(names) <= maxListed:
 		message += "; there is " + strings.Join(names, ", ")
 	}
 	w.l.report(w.l.labelPos(f), pathOf(f), message, "")
