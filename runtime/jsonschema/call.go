@@ -2,6 +2,7 @@ package jsonschema
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"cuelang.org/go/cue"
@@ -63,11 +64,6 @@ func (c *compiler) call(v cue.Value, args []cue.Value) *shape {
 	name := strings.TrimSuffix(fmt.Sprint(args[0]), "()")
 	if f, ok := validators[name]; ok {
 		if s := f(c, args[1:]); s != nil {
-			if s.kinds&(arrayKind|objectKind) != 0 && c.lenient > 0 {
-				// CUE may find such a condition undecided, even of a value
-				// that lacks nothing.
-				return c.open(s.kinds, "%s within list.MatchN", name)
-			}
 			return s
 		}
 	}
@@ -327,6 +323,9 @@ func (c *compiler) matchIf(args []cue.Value) *shape {
 	if len(args) != 3 {
 		return nil
 	}
+	if slices.ContainsFunc(args, func(a cue.Value) bool { return a.Err() != nil }) {
+		return c.open(anyKind, "a condition that is an error by itself")
+	}
 	of := c.operands(args...)
 	cond, then, otherwise := of[0], of[1], of[2]
 	switch {
@@ -349,9 +348,15 @@ func (c *compiler) listMatchN(args []cue.Value) *shape {
 	if len(args) != 2 {
 		return nil
 	}
+	outer := c.masked
+	c.masked = false
 	c.lenient++
 	of := c.operands(args[1])[0]
 	c.lenient--
+	if c.masked {
+		of = c.open(of.kinds, "conditions on structs or lists within list.MatchN")
+	}
+	c.masked = c.masked || outer
 	const most = 1 << 10
 	least, greatest, ok := c.interval(args[0], most)
 	if !ok {

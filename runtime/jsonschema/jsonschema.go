@@ -65,7 +65,7 @@ type Field struct {
 	// and defaults. Moved on as it came, such an argument would lack them.
 	Fills bool
 	Value cue.Value
-	Pos      token.Pos
+	Pos   token.Pos
 }
 
 // Gap is a constraint that the schema leaves to CUE.

@@ -40,6 +40,9 @@ func (c *compiler) fields(v cue.Value) *shape {
 		case notAllowed(val.Err()):
 			// It can never be given.
 			c.refused(sel, val)
+			if sel.ConstraintType() != cue.OptionalConstraint && len(c.path) > 0 {
+				return &shape{}
+			}
 			m.props = append(m.props, property{name: sel.Unquoted(), of: &shape{exact: true}, mark: cue.OptionalConstraint, val: val})
 			continue
 		}
@@ -68,7 +71,8 @@ func (c *compiler) fields(v cue.Value) *shape {
 		}
 		c.path = c.path[:len(c.path)-1]
 		if p.of.empty() && p.required && len(c.path) > 0 {
-			return &shape{exact: p.of.exact}
+			// Not exact: CUE keeps an alternative that only lacks something.
+			return &shape{}
 		}
 		s.take(p.of)
 		m.props = append(m.props, p)

@@ -217,9 +217,14 @@ func (g *generator) structure(depth int) constraint {
 
 func (g *generator) list(depth int) constraint {
 	a, b := g.value(depth-1), g.value(depth-1)
-	form := g.pick("[...%[1]s]", "[...%[1]s]", "[%[1]s, %[2]s]", "[%[1]s, ...%[2]s]", "[...]", "[%[1]s]", "[]", "[_, _, ...]",
-		"[...%[1]s] & list.MinItems(1)", "[...%[1]s] & list.MaxItems(2)", "list.UniqueItems & [...%[1]s]",
-		"[...%[1]s] & [%[2]s, ...]")
+	if form := "[...%[1]s] & [%[2]s, ...]"; !strings.ContainsAny(a.plain+b.plain, "{#") && g.IntN(6) == 0 {
+		return g.listOf(form, a, b)
+	}
+	return g.listOf(g.pick("[...%[1]s]", "[...%[1]s]", "[%[1]s, %[2]s]", "[%[1]s, ...%[2]s]", "[...]", "[%[1]s]", "[]", "[_, _, ...]",
+		"[...%[1]s] & list.MinItems(1)", "[...%[1]s] & list.MaxItems(2)", "list.UniqueItems & [...%[1]s]"), a, b)
+}
+
+func (g *generator) listOf(form string, a, b constraint) constraint {
 	c := constraint{plain: "(" + fmt.Sprintf(form+"%.0[1]s%.0[2]s", a.plain, b.plain) + ")", closed: "(" + fmt.Sprintf(form+"%.0[1]s%.0[2]s", a.closed, b.closed) + ")"}
 	c.example = func(r *rand.Rand) string {
 		var items []string

@@ -195,7 +195,7 @@ func (m members) names() bool {
 
 func (m members) free() bool { return !m.names() && m.min == 0 && m.max == nil }
 
-// without is a copy that is not exact.
+// inexact is a copy that is not exact.
 func (s *shape) inexact() *shape {
 	c := *s
 	c.exact = false
@@ -525,11 +525,11 @@ func or(arms []*shape, whole bool) *shape {
 	r := &shape{exact: true}
 	var plain, nested []*shape
 	for _, arm := range arms {
+		r.exact = r.exact && arm.exact
 		if arm.empty() {
 			continue
 		}
 		r.kinds |= arm.kinds
-		r.exact = r.exact && arm.exact
 		r.fills = r.fills || arm.fills
 		r.pending = union(r.pending, arm.pending)
 		if arm.kinds&(arrayKind|objectKind) == 0 {
@@ -550,12 +550,15 @@ func or(arms []*shape, whole bool) *shape {
 	case 0:
 		return r
 	case 1:
+		if !r.exact {
+			return kept[0].inexact()
+		}
 		return kept[0]
 	}
 	ambiguous := false
 	for i, a := range kept {
 		for _, b := range kept[:i] {
-			ambiguous = ambiguous || !distinct(a, b)
+			ambiguous = ambiguous || !distinct(a, b, whole)
 		}
 	}
 	if ambiguous {
@@ -669,9 +672,9 @@ func orTexts(a, b texts) (texts, bool) {
 // distinct says that what is in one shape is an error in the other, to CUE, so
 // that it never has to choose. That an object lacks a member is no error to it:
 // it keeps such an alternative.
-func distinct(a, b *shape) bool {
+func distinct(a, b *shape, whole bool) bool {
 	both := a.kinds & b.kinds
-	if both&arrayKind != 0 && (a.mayHoldObjects() || b.mayHoldObjects()) {
+	if both&arrayKind != 0 && (a.mayHoldObjects() || b.mayHoldObjects()) || both&objectKind != 0 && !whole {
 		return false
 	}
 	return both&objectKind == 0 || apart(a, b) && apart(b, a)

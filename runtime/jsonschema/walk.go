@@ -24,7 +24,8 @@ type compiler struct {
 	defs     []*frame    // definitions that turned out to be recursive
 	merging  []cue.Value // what is unified with something else, outermost first
 	operand  int         // how many validators such as matchN enclose the value
-	lenient  int         // how many of them take what CUE cannot decide for a match
+	lenient  int         // how many of them are list.MatchN
+	masked   bool        // whether a condition within list.MatchN hides others
 	quiet    int         // when not 0, nothing is noted
 	values   int         // how many were seen
 }
@@ -172,6 +173,11 @@ func (c *compiler) reference(v cue.Value) *shape {
 			return c.refer(f)
 		}
 	}
+	for _, f := range c.defs {
+		if f.target == d && f.mode == c.mode() && len(f.shape.pending) == 0 {
+			return f.reference()
+		}
+	}
 	f := &frame{target: d, mode: c.mode(), kinds: anyKind}
 	if d.Err() == nil {
 		f.kinds, _ = jsonKinds(d.IncompleteKind())
@@ -182,9 +188,14 @@ func (c *compiler) reference(v cue.Value) *shape {
 	if f.name == "" {
 		return s
 	}
-	s = settle(s, f)
-	f.shape = s
+	f.shape = settle(s, f)
 	c.defs = append(c.defs, f)
+	return f.reference()
+}
+
+// reference is the shape of a $ref to a definition that is done.
+func (f *frame) reference() *shape {
+	s := f.shape
 	return &shape{kinds: s.kinds, exact: s.exact, fills: s.fills, pending: s.pending, also: []clause{{op: opRef, ref: f}}}
 }
 
@@ -411,10 +422,16 @@ func (c *compiler) conjunction(v cue.Value) *shape {
 // contents is what the members and elements of v may be.
 func (c *compiler) contents(v cue.Value, contents []conjunct, all bool, asts []ast.Node) *shape {
 	choices := 0
+	var kinds cue.Kind
 	for _, p := range contents {
 		if p.choice {
 			choices++
+		} else {
+			kinds |= kindOf(p.v)
 		}
+	}
+	if kinds == cue.StructKind|cue.ListKind {
+		return &shape{exact: true}
 	}
 	switch {
 	case len(contents) == 1 && choices == 1:
@@ -458,6 +475,19 @@ func (c *compiler) contents(v cue.Value, contents []conjunct, all bool, asts []a
 		s = s.inexact()
 	}
 	return s
+}
+
+// kindOf is the kind of a literal, also when it is an error.
+func kindOf(v cue.Value) cue.Kind {
+	switch expression(v.Source()).(type) {
+	case *ast.StructLit:
+		if v.Err() != nil {
+			return cue.StructKind
+		}
+	case *ast.ListLit:
+		return cue.ListKind
+	}
+	return v.IncompleteKind()
 }
 
 // arm is one alternative that CUE worked out.
@@ -558,8 +588,16 @@ func (c *compiler) union(arms []*shape) *shape {
 // caller gave.
 func (c *compiler) restrict(s, by *shape) *shape {
 	whole := len(by.also) > 0 || !by.obj.free() || by.arr.contains != nil
-	if !s.fills || s.kinds&by.kinds&(arrayKind|objectKind) == 0 || !whole {
+	if !s.fills || s.kinds&by.kinds&(arrayKind|objectKind) == 0 {
 		return and(s, by)
+	}
+	if !whole {
+		s = and(s, by)
+		if by.arr.unique {
+			c.gap("elements that are the same once constants or defaults are filled in")
+			s = s.inexact()
+		}
+		return s
 	}
 	c.gap("a condition on a value in which constants or defaults are filled in")
 	bare := *by
@@ -608,11 +646,11 @@ func (c *compiler) leaf(v cue.Value, op cue.Op, args []cue.Value) *shape {
 	case cue.AndOp:
 		return c.conjunction(v)
 	case cue.CallOp:
-		return c.call(v, args)
+		return c.mask(c.call(v, args))
 	case cue.RegexMatchOp, cue.NotRegexMatchOp, cue.EqualOp, cue.NotEqualOp,
 		cue.LessThanOp, cue.LessThanEqualOp, cue.GreaterThanOp, cue.GreaterThanEqualOp:
 		if len(args) == 1 {
-			return c.bound(op, args[0])
+			return c.mask(c.bound(op, args[0]))
 		}
 	}
 	if e := v.Eval(); e != v {
@@ -625,6 +663,15 @@ func (c *compiler) leaf(v cue.Value, op cue.Op, args []cue.Value) *shape {
 		k = anyKind
 	}
 	return c.open(k, "cannot be computed before the call")
+}
+
+// mask notes a condition on structs or lists within list.MatchN. CUE may find it
+// undecided there, takes that for a match, and overlooks what else is missing.
+func (c *compiler) mask(s *shape) *shape {
+	if c.lenient > 0 && s.kinds&(arrayKind|objectKind) != 0 {
+		c.masked = true
+	}
+	return s
 }
 
 // isLiteral says that what depends on arguments is members or elements, each
