@@ -94,6 +94,12 @@ type Request struct {
 	Method string
 	// Path is appended to the path of Base.
 	Path *Template
+	// URL stands in the place of Path and Vars: a link from an earlier answer, which
+	// must stay at the origin of Base and below its path.
+	URL Node
+	// Strip names query parameters that are taken out of URL: those of credentials,
+	// which the upstream may send back.
+	Strip []string
 	// Vars are path variables that are no argument. Others are taken from Args.
 	//
 	// In Vars, Query and Headers a Field without a name stands for the members

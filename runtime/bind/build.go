@@ -24,7 +24,12 @@ func (r *Request) Build(ctx context.Context, s *Scope) (*HTTP, error) {
 		b.exprs = values
 	}
 	b.vars = b.spread("path variables", r.Vars)
-	h := &HTTP{Upstream: r.Upstream, Method: r.Method, URL: b.url()}
+	h := &HTTP{Upstream: r.Upstream, Method: r.Method}
+	if r.URL != nil && r.Base != nil {
+		h.URL = b.link()
+	} else {
+		h.URL = b.url()
+	}
 	h.Body, h.Header = b.message()
 	if len(b.faults) > 0 {
 		return nil, b.faults
