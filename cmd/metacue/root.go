@@ -59,7 +59,7 @@ Without a configuration named, the built-in one is used: Azure DevOps.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newVet(), newServe(), newCall(), newTrust(), newVersion(), newDemo())
+	root.AddCommand(newVet(), newTest(), newServe(), newCall(), newTrust(), newVersion(), newDemo())
 	return root
 }
 

@@ -37,6 +37,7 @@ var packages = map[string][]string{
 	"runtime/exec":       {"runtime/catalog", "runtime/call", "runtime/nearest", "runtime/jsonschema", "runtime/bind", "runtime/rest"},
 	"runtime/compile": {"schema", "runtime/diag", "runtime/nearest", "runtime/load", "runtime/catalog", "runtime/call", "runtime/jsonschema",
 		"runtime/bind", "runtime/expr", "runtime/rest", "runtime/exec"},
+	"runtime/expect":  {"runtime/diag", "runtime/load", "runtime/call", "runtime/bind", "runtime/expr", "runtime/rest", "runtime/exec"},
 	"runtime/surface": {"runtime/catalog", "runtime/call", "runtime/nearest"},
 	"runtime/tokens":  {"runtime/surface"},
 	"runtime/serve":   {"runtime/catalog", "runtime/call", "runtime/surface"},
@@ -45,13 +46,13 @@ var packages = map[string][]string{
 		"runtime/surface", "runtime/tokens", "runtime/serve", "internal/sample"},
 	"internal/scenario": {"internal/sample", "runtime/tokens"},
 	"cmd/metacue": {"schema", "cue", "runtime/diag", "runtime/nearest", "runtime/catalog", "runtime/call", "runtime/load",
-		"runtime/compile", "runtime/exec", "runtime/bind", "runtime/rest", "runtime/surface", "runtime/tokens", "runtime/serve", "internal/demo"},
+		"runtime/compile", "runtime/exec", "runtime/bind", "runtime/rest", "runtime/surface", "runtime/tokens", "runtime/serve", "runtime/expect", "internal/demo"},
 }
 
 // modules says which packages may import each third-party module: each lives
 // in few stages, so that it can be exchanged there.
 var modules = map[string][]string{
-	"cuelang.org/go":                           {"runtime/load", "runtime/compile", "runtime/jsonschema", "runtime/expr"},
+	"cuelang.org/go":                           {"runtime/load", "runtime/compile", "runtime/jsonschema", "runtime/expr", "runtime/expect"},
 	"github.com/modelcontextprotocol/go-sdk":   {"runtime/surface", "runtime/serve", "runtime/tokens", "internal/demo", "internal/scenario"},
 	"github.com/go-resty/resty/v2":             {"runtime/rest"},
 	"github.com/itchyny/gojq":                  {"runtime/load", "runtime/exec", "internal/scenario"},

@@ -33,11 +33,23 @@ type Program struct {
 	// Tools says how each is done, by name.
 	Tools map[string]*Tool
 	// Client talks to the upstreams.
-	Client *rest.Client
+	Client Client
 	// Limits bound the arguments of a call.
 	Limits bind.Bounds
 	// Log takes what went wrong inside; nil discards it.
 	Log *slog.Logger
+}
+
+// Client makes the exchanges with upstreams. A *rest.Client is one.
+type Client interface {
+	// Do sends a request and reads the answer, whatever its status.
+	Do(ctx context.Context, req *bind.HTTP, o rest.CallOptions) (*rest.Response, error)
+	// Preview is the request as it would go out, secrets masked.
+	Preview(req *bind.HTTP) *bind.HTTP
+	// Scrub masks secrets in what is shown.
+	Scrub(s string) string
+	// AuthHint says which credentials an upstream refused; "" for other statuses.
+	AuthHint(upstream string, status int) string
 }
 
 // Tool says how one tool is done.

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/metacue/metacue/runtime/compile"
+	"github.com/metacue/metacue/runtime/expect"
+)
+
+func newTest() *cobra.Command {
+	var s settings
+	cmd := &cobra.Command{
+		Use:   "test [DIR]",
+		Short: "Run the examples and tests of a configuration, without a network",
+		Long: `test makes the call of every example that holds a request, exchanges, a response
+or a result, and of every entry of a tool's tests: the requests must equal the
+expected ones, and the result made of the canned answers the expected result.
+Differences are printed as FILE:LINE:COLUMN: PATH: MESSAGE, and end it with 1.
+Nothing is sent and no secret is read.`,
+		Example: `  metacue test
+  metacue test ./cue`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			src, err := choose(oneDir(args), false)
+			if err != nil {
+				return err
+			}
+			cfg, findings := s.load(src)
+			if len(findings) > 0 {
+				return s.withRules(cfg, findings)
+			}
+			program, findings := compile.Compile(cfg, s.options(nil))
+			if len(findings) > 0 {
+				return findings
+			}
+			outcome := expect.Run(cmd.Context(), cfg, program)
+			if err := outcome.Findings.Write(cmd.OutOrStdout(), "text"); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%d with expectations, %d differences; %d examples without\n", outcome.Run, len(outcome.Findings), outcome.Plain)
+			if len(outcome.Findings) > 0 {
+				return errReported
+			}
+			return nil
+		},
+	}
+	s.configFlags(cmd)
+	return cmd
+}
