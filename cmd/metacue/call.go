@@ -117,6 +117,9 @@ func callArguments(stdin io.Reader, object string, words []string) (json.RawMess
 	}
 	values := map[string][]string{}
 	for _, w := range words {
+		if strings.HasPrefix(w, "{") {
+			return nil, fmt.Errorf("%q is no NAME=VALUE: --json gives all arguments as one JSON object", w)
+		}
 		name, value, ok := strings.Cut(w, "=")
 		if !ok || name == "" {
 			return nil, fmt.Errorf("%q is no NAME=VALUE", w)
