@@ -98,7 +98,7 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 // wrote it.
 func (c *compiler) add(path, format string, args ...any) {
 	p := c.cfg.Own.Pos()
-	for sels := cue.ParsePath(path).Selectors(); len(sels) > 0; sels = sels[:len(sels)-1] {
+	for sels := parsePath(path).Selectors(); len(sels) > 0; sels = sels[:len(sels)-1] {
 		if v := c.cfg.Own.LookupPath(cue.MakePath(sels...)); v.Pos().IsValid() {
 			p = v.Pos()
 			break
@@ -129,13 +129,13 @@ func didYouMean(name string, names []string) string {
 
 // text gives the string at a path below v, "" when there is none.
 func text(v cue.Value, path string) string {
-	s, _ := v.LookupPath(cue.ParsePath(path)).String()
+	s, _ := v.LookupPath(parsePath(path)).String()
 	return s
 }
 
 // whole gives the integer at a path below v, or otherwise.
 func whole(v cue.Value, path string, otherwise int) int {
-	n, err := v.LookupPath(cue.ParsePath(path)).Int64()
+	n, err := v.LookupPath(parsePath(path)).Int64()
 	if err != nil {
 		return otherwise
 	}
@@ -144,7 +144,7 @@ func whole(v cue.Value, path string, otherwise int) int {
 
 // yes gives the boolean at a path below v, or otherwise.
 func yes(v cue.Value, path string, otherwise bool) bool {
-	b, err := v.LookupPath(cue.ParsePath(path)).Bool()
+	b, err := v.LookupPath(parsePath(path)).Bool()
 	if err != nil {
 		return otherwise
 	}
@@ -169,7 +169,7 @@ func fields(v cue.Value, o ...cue.Option) iter.Seq2[string, cue.Value] {
 
 // strs gives the strings of the list at a path below v.
 func strs(v cue.Value, path string) []string {
-	list, err := v.LookupPath(cue.ParsePath(path)).List()
+	list, err := v.LookupPath(parsePath(path)).List()
 	if err != nil {
 		return nil
 	}
@@ -183,7 +183,7 @@ func strs(v cue.Value, path string) []string {
 }
 
 func (c *compiler) server() catalog.Server {
-	v := c.cfg.Value.LookupPath(cue.ParsePath("server"))
+	v := c.cfg.Value.LookupPath(parsePath("server"))
 	c.limits = bind.Bounds{
 		MaxBytes:    whole(v, "limits.maxArgumentBytes", bind.DefaultBounds.MaxBytes),
 		MaxElements: whole(v, "limits.maxArgumentElements", bind.DefaultBounds.MaxElements),
@@ -247,7 +247,7 @@ func (c *compiler) taxonomy() []catalog.Action {
 // with its checked value.
 func (c *compiler) own(field string) iter.Seq2[string, cue.Value] {
 	return func(yield func(string, cue.Value) bool) {
-		p := cue.ParsePath(field)
+		p := parsePath(field)
 		value := c.cfg.Value.LookupPath(p)
 		for name := range fields(c.cfg.Own.LookupPath(p)) {
 			if !yield(name, value.LookupPath(cue.MakePath(cue.Str(name)))) {

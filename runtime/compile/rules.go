@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"cuelang.org/go/cue"
-
 	"github.com/metacue/metacue/runtime/call"
 	"github.com/metacue/metacue/runtime/catalog"
 	"github.com/metacue/metacue/runtime/exec"
@@ -21,7 +19,7 @@ func (c *compiler) unique(cat *catalog.Catalog) {
 	seen := map[string]string{} // the path that a name was first given at
 	take := func(name, path string) {
 		if first, ok := seen[name]; ok {
-			file, line, _ := c.cfg.Position(c.cfg.Own.LookupPath(cue.ParsePath(first)).Pos())
+			file, line, _ := c.cfg.Position(c.cfg.Own.LookupPath(parsePath(first)).Pos())
 			c.add(path, "the name %s is taken: %s at %s:%d answers to it", name, first, file, line)
 			return
 		}

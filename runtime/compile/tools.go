@@ -22,7 +22,7 @@ func (c *compiler) domains(tools map[string]*exec.Tool) []*catalog.Domain {
 	byName := map[string]*catalog.Domain{}
 	for name, v := range c.own("domains") {
 		d := &catalog.Domain{Name: name, Description: clean(text(v, "description")), Summary: clean(text(v, "summary"))}
-		if d.Description == "" && v.LookupPath(cue.ParsePath("description")).Exists() {
+		if d.Description == "" && v.LookupPath(parsePath("description")).Exists() {
 			c.add(member("domains", name)+".description", "says nothing")
 		}
 		if d.Summary == "" {
@@ -68,7 +68,7 @@ type toolCompiler struct {
 }
 
 // at gives a field of the tool, checked.
-func (b *toolCompiler) at(path string) cue.Value { return b.src.Value.LookupPath(cue.ParsePath(path)) }
+func (b *toolCompiler) at(path string) cue.Value { return b.src.Value.LookupPath(parsePath(path)) }
 
 // fault reports a finding at a field of the tool.
 func (b *toolCompiler) fault(field, format string, args ...any) {
@@ -111,7 +111,7 @@ func (b *toolCompiler) compile() *exec.Tool {
 	b.response(tool)
 	if ex, err := b.at("examples").List(); err == nil {
 		for ex.Next() {
-			if args, err := expr.Export(ex.Value().LookupPath(cue.ParsePath("arguments"))); err == nil {
+			if args, err := expr.Export(ex.Value().LookupPath(parsePath("arguments"))); err == nil {
 				info.Examples = append(info.Examples, catalog.Example{Description: text(ex.Value(), "description"), Arguments: args})
 			}
 		}
@@ -166,7 +166,7 @@ func (b *toolCompiler) input(tool *exec.Tool) {
 		}
 	}
 	tool.Info.Defaults = object(shown)
-	if hasCheck := b.src.Own.LookupPath(cue.ParsePath("check")).Exists(); hasCheck || !schema.Exact {
+	if hasCheck := b.src.Own.LookupPath(parsePath("check")).Exists(); hasCheck || !schema.Exact {
 		tool.Verifier = expr.NewTool(b.pool, b.src.Path, !schema.Exact, hasCheck)
 	}
 }
@@ -174,7 +174,7 @@ func (b *toolCompiler) input(tool *exec.Tool) {
 // inputValue is the operator's own input: unified with the definitions it would
 // have lost its comments.
 func (b *toolCompiler) inputValue() cue.Value {
-	return b.src.Own.LookupPath(cue.ParsePath("input"))
+	return b.src.Own.LookupPath(parsePath("input"))
 }
 
 // object writes values as one JSON object, nil when there are none.
