@@ -202,7 +202,13 @@ func (l *loader) instance() *build.Instance {
 
 // passes evaluates the configuration, takes out what is at fault, and does so
 // again until nothing new is found. It says whether anything could be evaluated.
-func (l *loader) passes() bool {
+func (l *loader) passes() (evaluated bool) {
+	defer func() {
+		if r := recover(); r != nil { // CUE has no bottom for every program
+			l.findings = append(l.findings, diag.Finding{File: l.cfg.Source, Message: fmt.Sprintf("CUE fails on this configuration: %v", r)})
+			evaluated = false
+		}
+	}()
 	for {
 		l.changed = false
 		l.cfg.inst = l.instance()

@@ -31,22 +31,25 @@ func (l *loader) names(t Tool, uses []use, programs []program) {
 	}
 	l.impossible(declared["input"])
 	for _, u := range uses {
-		path := l.path(append([]string{"domains", t.Domain, "tools", t.Name}, u.within...)).String()
-		whole := written(u.Root, u.Path)
-		switch {
+		var at token.Pos
+		var message string
+		switch last := len(u.Path) - 1; {
 		case u.hidden:
-			last := len(u.Path) - 1
-			l.report(u.written, path, fmt.Sprintf("%s.%s is a hidden field of CUE, which no caller can give: write %s",
-				written(u.Root, u.Path[:last]), u.Path[last], whole), "")
-			l.cutAt(u.written)
+			at = u.at[last+1]
+			message = fmt.Sprintf("%s.%s is a hidden field of CUE, which no caller can give: write %s",
+				written(u.Root, u.Path[:last]), u.Path[last], written(u.Root, u.Path))
 		case literalField(s, u.within):
-			l.report(u.at[0], path, fmt.Sprintf("must be literal: it is known before any call and cannot refer to %s", whole), "")
-			l.cutAt(u.at[0])
+			at = u.at[0]
+			message = fmt.Sprintf("must be literal: it is known before any call and cannot refer to %s", written(u.Root, u.Path))
 		default:
-			if i, message := undeclared(declared[u.Root], u.Root, u.Path); message != "" {
-				l.report(u.at[i+1], path, message, "")
-				l.cutAt(u.at[i+1])
+			var i int
+			if i, message = undeclared(declared[u.Root], u.Root, u.Path); message != "" {
+				at = u.at[i+1]
 			}
+		}
+		if message != "" {
+			l.report(at, l.path(append([]string{"domains", t.Domain, "tools", t.Name}, u.within...)).String(), message, "")
+			l.cutAt(at)
 		}
 	}
 	for _, p := range programs {
@@ -127,11 +130,18 @@ func undeclared(v cue.Value, root string, path []string) (int, string) {
 	return 0, ""
 }
 
-// child finds a field or definition by name, required and optional ones too. known is false
-// where v does not say which fields there are.
+// child finds a field or definition by name, required and optional ones too.
+// known is false where v does not say which fields there are.
 func child(v cue.Value, name string) (next cue.Value, names []string, known bool) {
 	if v.IncompleteKind() != cue.StructKind {
 		return cue.Value{}, nil, false
+	}
+	if !internal(name) { // to list the fields takes longer
+		for _, sel := range []cue.Selector{cue.Str(name).Optional(), cue.Str(name).Required(), cue.Str(name)} {
+			if next := v.LookupPath(cue.MakePath(sel)); next.Exists() {
+				return next, nil, true
+			}
+		}
 	}
 	if !strings.HasPrefix(name, "#") && v.LookupPath(cue.MakePath(cue.AnyString)).Exists() {
 		return cue.Value{}, nil, false

@@ -18,10 +18,9 @@ var roots = []string{"input", "steps"}
 // use is a reference as it is written, with what only findings need.
 type use struct {
 	Ref
-	at      []token.Pos // places of Root and of each part of Path
-	within  []string    // path of the field it stands in, below the tool
-	hidden  bool        // the last part is a hidden name, which no argument has
-	written token.Pos   // where the last part stands
+	at     []token.Pos // places of Root and of each part of Path
+	within []string    // path of the field it stands in, below the tool
+	hidden bool        // the last part is a hidden name, which no argument has
 }
 
 // scanner finds the references of one tool.
@@ -412,11 +411,10 @@ func (s *scanner) record(e ast.Expr, f frame) bool {
 		return false
 	}
 	u := use{
-		Ref:     Ref{Root: r.root, Path: r.path, Pos: r.at[0], Field: f.field},
-		at:      r.at,
-		within:  f.path,
-		hidden:  r.hidden,
-		written: r.at[len(r.at)-1],
+		Ref:    Ref{Root: r.root, Path: r.path, Pos: r.at[0], Field: f.field},
+		at:     r.at,
+		within: f.path,
+		hidden: r.hidden,
 	}
 	if r.via.IsValid() {
 		u.Pos = r.via

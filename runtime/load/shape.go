@@ -260,6 +260,11 @@ func (r *shapeReader) structure(x *ast.StructLit) *shape {
 				panic(err)
 			}
 			s.members = append(s.members, member{name, d.Constraint == token.NOT, r.field(d)})
+		case *ast.EmbedDecl:
+			e := r.expr(d.Expr)
+			s.members = append(s.members, e.members...)
+			s.patterns = append(s.patterns, e.patterns...)
+			s.open = s.open || e.open
 		case *ast.CommentGroup:
 		default:
 			panic(fmt.Sprintf("schema: cannot read %T", d))
