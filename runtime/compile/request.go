@@ -45,13 +45,9 @@ func (b *toolCompiler) request(tool *exec.Tool, field string, convention bool) *
 	}
 	req := b.upstreams[name].request(name)
 	req.Method = text(b.at(r.field), "method")
-	template, err := bind.ParseTemplate(text(b.at(r.field), "path"))
-	if err != nil {
-		b.fault(r.field+".path", "%v", err)
+	if !r.where(&req) {
 		return nil
 	}
-	req.Path = template
-	req.Vars = r.region("vars")
 	req.Query = r.region("query")
 	req.Headers = r.region("headers")
 	for _, body := range bodies {
@@ -65,7 +61,6 @@ func (b *toolCompiler) request(tool *exec.Tool, field string, convention bool) *
 		req.Body = &bind.Body{Kind: body.kind, Value: r.node(body.field)}
 	}
 	r.headerNames(req.Headers)
-	r.pathVariables(template, &req)
 	r.flat("query", req.Query)
 	if convention {
 		r.place(&req)
@@ -75,6 +70,64 @@ func (b *toolCompiler) request(tool *exec.Tool, field string, convention bool) *
 	r.absent(r.exprs)
 	b.timeout(tool, name)
 	return &req
+}
+
+// where compiles the path of the request, or the link that stands in its place.
+func (r *requestCompiler) where(req *bind.Request) bool {
+	if r.own("url").Exists() {
+		if r.own("vars").Exists() {
+			r.fault(r.field+".vars", "there is no path that they could stand in: the request goes to a url")
+		}
+		req.URL = r.node("url")
+		r.link(r.field+".url", r.own("url").Pos(), r.origins(r.own("url").Source(), nil))
+		return true
+	}
+	template, err := bind.ParseTemplate(text(r.at(r.field), "path"))
+	if err != nil {
+		r.fault(r.field+".path", "%v", err)
+		return false
+	}
+	req.Path = template
+	req.Vars = r.region("vars")
+	r.pathVariables(template, req)
+	return true
+}
+
+// origins says where values come from.
+type origins struct{ input, steps bool }
+
+// origins gives what an expression is made of. bound holds the origins of names
+// that comprehensions around it bind.
+func (b *toolCompiler) origins(src ast.Node, bound map[string]origins) origins {
+	var o origins
+	if src == nil {
+		return o
+	}
+	for _, ref := range b.src.Refs() {
+		if within(ref, src) {
+			o.input = o.input || ref.Root == bind.RootInput
+			o.steps = o.steps || ref.Root == bind.RootSteps
+		}
+	}
+	ast.Walk(src, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			from := bound[id.Name]
+			o.input, o.steps = o.input || from.input, o.steps || from.steps
+		}
+		return true
+	}, nil)
+	return o
+}
+
+// link checks what the url at a field is made of: an answer of an earlier step,
+// and nothing that a caller sends, which is never read as a URL.
+func (b *toolCompiler) link(field string, p token.Pos, from origins) {
+	switch {
+	case from.input:
+		b.addAt(p, b.path+"."+field, "must not refer to input: nothing that a caller sends is read as a URL; give what varies in query")
+	case !from.steps:
+		b.addAt(p, b.path+"."+field, "must refer to the answer of an earlier step, as steps.NAME.result.link does; any other request has a path")
+	}
 }
 
 // evaluator gives the evaluator of the expressions at paths below the tool, nil
@@ -109,7 +162,7 @@ func (r *requestCompiler) upstream() string {
 
 // own gives a field of the request as the operator wrote it.
 func (r *requestCompiler) own(field string) cue.Value {
-	return r.src.Own.LookupPath(cue.ParsePath(r.field + "." + field))
+	return r.src.Own.LookupPath(parsePath(r.field + "." + field))
 }
 
 // region compiles a field that holds a struct of values by name. One that is
@@ -129,7 +182,7 @@ func (r *requestCompiler) region(name string) []bind.Field {
 
 // node compiles the value at a path below the request.
 func (r *requestCompiler) node(path string) bind.Node {
-	return r.value(r.own(path), cue.ParsePath(r.field+"."+path))
+	return r.value(r.own(path), parsePath(r.field+"."+path))
 }
 
 func (r *requestCompiler) value(v cue.Value, p cue.Path) bind.Node {
@@ -397,7 +450,7 @@ func (r *requestCompiler) referred(req *bind.Request) (names map[string]bool, ev
 		}
 		names[ref.Path[0]] = true
 	}
-	if req != nil {
+	if req != nil && req.Path != nil {
 		for _, v := range req.Path.Vars() {
 			names[v.Name] = true
 		}
@@ -563,7 +616,7 @@ func (b *toolCompiler) absent(exprs []cue.Path) {
 
 // absentRules does the same for the tool's check.
 func (b *toolCompiler) absentRules() {
-	check := cue.ParsePath("check")
+	check := parsePath("check")
 	if !b.src.Own.LookupPath(check).Exists() {
 		return
 	}

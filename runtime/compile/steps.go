@@ -21,7 +21,7 @@ func (b *toolCompiler) steps(tool *exec.Tool) {
 		return
 	}
 	var names []string
-	for name := range fields(b.src.Own.LookupPath(cue.ParsePath("steps"))) {
+	for name := range fields(b.src.Own.LookupPath(parsePath("steps"))) {
 		names = append(names, name)
 	}
 	for _, name := range names {
@@ -40,10 +40,10 @@ func (b *toolCompiler) step(tool *exec.Tool, name string) {
 		Optional: yes(b.at(field), "optional", false),
 		JQ:       b.jq(field + ".jq"),
 	}
-	if when := cue.ParsePath(field + ".when"); b.src.Own.LookupPath(when).Exists() {
+	if when := parsePath(field + ".when"); b.src.Own.LookupPath(when).Exists() {
 		step.When = b.evaluator([]cue.Path{when})
 	}
-	if b.src.Own.LookupPath(cue.ParsePath(field + ".each")).Exists() {
+	if b.src.Own.LookupPath(parsePath(field + ".each")).Exists() {
 		step.Each = b.each(tool, field+".each")
 	} else {
 		step.Request = b.request(tool, field+".http", false)
@@ -56,7 +56,7 @@ func (b *toolCompiler) step(tool *exec.Tool, name string) {
 
 // each compiles a list of requests, which is made by CUE at the call.
 func (b *toolCompiler) each(tool *exec.Tool, field string) *exec.Each {
-	e := &exec.Each{List: b.evaluator([]cue.Path{cue.ParsePath(field)}), Base: map[string]bind.Request{}}
+	e := &exec.Each{List: b.evaluator([]cue.Path{parsePath(field)}), Base: map[string]bind.Request{}}
 	for name, up := range b.upstreams {
 		e.Base[name] = up.request(name)
 		b.timeout(tool, name)
@@ -65,30 +65,33 @@ func (b *toolCompiler) each(tool *exec.Tool, field string) *exec.Each {
 	if name := r.upstream(); name != "" {
 		e.Base[""] = b.upstreams[name].request(name)
 	}
-	b.absent([]cue.Path{cue.ParsePath(field)})
+	b.absent([]cue.Path{parsePath(field)})
 	b.literalEach(field)
 	return e
 }
 
 // literalEach finds paths, methods and upstreams in a list of requests that
-// depend on what the list is made of: nothing that comes from a caller is read
-// as a template.
+// depend on what the list is made of, and links that come from a caller:
+// nothing that does is read as a template or a URL.
 func (b *toolCompiler) literalEach(field string) {
 	bound := []string{bind.RootInput, bind.RootSteps}
-	src := b.src.Own.LookupPath(cue.ParsePath(field)).Source()
+	src := b.src.Own.LookupPath(parsePath(field)).Source()
 	if src == nil {
 		return
 	}
+	from := map[string]origins{} // of the names that are bound in it
 	ast.Walk(src, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ForClause:
 			for _, id := range []*ast.Ident{n.Key, n.Value} {
 				if id != nil {
 					bound = append(bound, id.Name)
+					from[id.Name] = b.origins(n.Source, from)
 				}
 			}
 		case *ast.LetClause:
 			bound = append(bound, n.Ident.Name)
+			from[n.Ident.Name] = b.origins(n.Expr, from)
 		}
 		return true
 	}, nil)
@@ -98,6 +101,10 @@ func (b *toolCompiler) literalEach(field string) {
 			return true
 		}
 		name, _, err := ast.LabelName(f.Label)
+		if err == nil && name == "url" {
+			b.link(field, f.Pos(), b.origins(f.Value, from))
+			return false
+		}
 		if err != nil || !slices.Contains([]string{"path", "method", "upstream"}, name) {
 			return true
 		}
@@ -129,7 +136,7 @@ func (b *toolCompiler) unsent() {
 func (b *toolCompiler) stepOrder(tool *exec.Tool, names []string) {
 	for i, name := range names {
 		field := cue.MakePath(cue.Str("steps"), cue.Str(name)).String()
-		src := b.src.Own.LookupPath(cue.ParsePath(field)).Source()
+		src := b.src.Own.LookupPath(parsePath(field)).Source()
 		if src == nil {
 			continue
 		}

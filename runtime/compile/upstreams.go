@@ -22,11 +22,13 @@ type upstream struct {
 	query   []bind.Field
 	headers []bind.Field
 	timeout time.Duration
+	// strip names the query parameter that holds the credentials, if one does.
+	strip []string
 }
 
 // request is the beginning of every request to the upstream.
 func (u *upstream) request(name string) bind.Request {
-	return bind.Request{Upstream: name, Base: u.base, BaseQuery: u.query, BaseHeaders: u.headers}
+	return bind.Request{Upstream: name, Base: u.base, BaseQuery: u.query, BaseHeaders: u.headers, Strip: u.strip}
 }
 
 // readUpstreams reads the HTTP APIs and applies the URLs given from outside.
@@ -48,7 +50,7 @@ func (c *compiler) readUpstreams() []rest.Upstream {
 		up := rest.Upstream{
 			Name:               name,
 			URL:                base,
-			Auth:               c.auth(v.LookupPath(cue.ParsePath("auth")), path+".auth"),
+			Auth:               c.auth(v.LookupPath(parsePath("auth")), path+".auth"),
 			Timeout:            u.timeout,
 			MaxBytes:           int64(whole(v, "maxBytes", 0)),
 			Concurrency:        whole(v, "concurrency", 0),
@@ -57,12 +59,15 @@ func (c *compiler) readUpstreams() []rest.Upstream {
 			AllowPrivate:       yes(v, "network.allowPrivate", false),
 		}
 		c.policies(&up, v, path)
-		for key, value := range fields(v.LookupPath(cue.ParsePath("query"))) {
+		if up.Auth != nil && up.Auth.Query != nil {
+			u.strip = []string{up.Auth.Query.Name}
+		}
+		for key, value := range fields(v.LookupPath(parsePath("query"))) {
 			if b, err := expr.Export(value); err == nil {
 				u.query = append(u.query, bind.Field{Name: key, Value: bind.Const(b)})
 			}
 		}
-		for key, value := range fields(v.LookupPath(cue.ParsePath("headers"))) {
+		for key, value := range fields(v.LookupPath(parsePath("headers"))) {
 			c.headerName(member(path+".headers", key), key)
 			if s := c.secret(value, member(path+".headers", key)); s != nil {
 				up.SecretHeaders = append(up.SecretHeaders, rest.Named{Name: key, Value: *s})
@@ -108,7 +113,7 @@ func (c *compiler) policies(up *rest.Upstream, v cue.Value, path string) {
 		}
 	}
 	if r, ok := below(v, "rate"); ok {
-		perSecond, _ := r.LookupPath(cue.ParsePath("perSecond")).Float64()
+		perSecond, _ := r.LookupPath(parsePath("perSecond")).Float64()
 		up.Rate = &rest.Rate{PerSecond: perSecond, Burst: whole(r, "burst", 0)}
 	}
 	if k, ok := below(v, "cache"); ok {
@@ -132,7 +137,7 @@ func (c *compiler) policies(up *rest.Upstream, v cue.Value, path string) {
 
 // below gives the value at a path below v, and whether there is one.
 func below(v cue.Value, path string) (cue.Value, bool) {
-	m := v.LookupPath(cue.ParsePath(path))
+	m := v.LookupPath(parsePath(path))
 	return m, m.Exists()
 }
 
@@ -164,7 +169,7 @@ func (c *compiler) upstreamFaults(err error) {
 			break
 		}
 	}
-	at := c.cfg.Value.LookupPath(cue.ParsePath(path))
+	at := c.cfg.Value.LookupPath(parsePath(path))
 	for {
 		field, rest, ok := strings.Cut(message, ": ")
 		if !ok || strings.Contains(field, " ") {
@@ -205,7 +210,7 @@ func (c *compiler) auth(v cue.Value, path string) *rest.Auth {
 				Params:       url.Values{},
 				InBody:       yes(m, "inBody", false),
 			}
-			for name, value := range fields(m.LookupPath(cue.ParsePath("params"))) {
+			for name, value := range fields(m.LookupPath(parsePath("params"))) {
 				s, _ := value.String()
 				a.OAuth2.Params.Set(name, s)
 			}
@@ -242,14 +247,14 @@ func (c *compiler) secret(v cue.Value, path string) *rest.Secret {
 
 // secretIn reads the #Secret in a field of v that must hold one.
 func (c *compiler) secretIn(v cue.Value, path, field string) rest.Secret {
-	if s := c.secret(v.LookupPath(cue.ParsePath(field)), path+"."+field); s != nil {
+	if s := c.secret(v.LookupPath(parsePath(field)), path+"."+field); s != nil {
 		return *s
 	}
 	return rest.Secret{}
 }
 
 func (c *compiler) literalOrSecret(v cue.Value, path, field string) rest.Text {
-	m := v.LookupPath(cue.ParsePath(field))
+	m := v.LookupPath(parsePath(field))
 	if s := c.secret(m, path+"."+field); s != nil {
 		return rest.Text{Secret: s}
 	}

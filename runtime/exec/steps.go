@@ -284,6 +284,7 @@ func state(resp *rest.Response, result json.RawMessage) json.RawMessage {
 func (e *Each) request(raw json.RawMessage) (*bind.Request, error) {
 	var x struct {
 		Upstream, Method, Path string
+		URL                    json.RawMessage
 		Vars, Query, Headers   json.RawMessage
 		Body, Form, Multipart  json.RawMessage
 		Text, Binary           json.RawMessage
@@ -295,11 +296,16 @@ func (e *Each) request(raw json.RawMessage) (*bind.Request, error) {
 	if !ok {
 		return nil, fmt.Errorf("there is no upstream %q", x.Upstream)
 	}
-	path, err := bind.ParseTemplate(x.Path)
-	if err != nil {
-		return nil, fmt.Errorf("path: %w", err)
+	if x.URL != nil {
+		r.URL = bind.Const(x.URL)
+	} else {
+		path, err := bind.ParseTemplate(x.Path)
+		if err != nil {
+			return nil, fmt.Errorf("path: %w", err)
+		}
+		r.Path = path
 	}
-	r.Method, r.Path = x.Method, path
+	r.Method = x.Method
 	r.Vars, r.Query, r.Headers = whole(x.Vars), whole(x.Query), whole(x.Headers)
 	for _, b := range []struct {
 		kind  bind.BodyKind
