@@ -156,8 +156,9 @@ func TestCacheKey(t *testing.T) {
 	u := s.upstream(t)
 	u.Cache = &Cache{MaxAge: time.Hour}
 	u.Auth = &Auth{Header: &Named{"X-Key", Secret{InboundHeader: "X-Mine"}}}
-	u.SecretHeaders = nil
-	c := newClient(t, Options{}, u)
+	q := u
+	q.Name, q.Auth = "query", &Auth{Query: &Named{"key", Secret{InboundHeader: "X-Mine"}}}
+	c := newClient(t, Options{}, u, q)
 	one, two := http.Header{"X-Mine": {"caller-one"}}, http.Header{"X-Mine": {"caller-two"}}
 	accept := func(value string) []bind.Header { return []bind.Header{{Name: "Accept", Value: value}} }
 	for i, tt := range []struct {
@@ -192,6 +193,12 @@ func TestCacheKey(t *testing.T) {
 		}
 		if tt.method == "GET" && !strings.HasSuffix(string(r.Body), tt.inbound.Get("X-Mine")) {
 			t.Errorf("%d: got the answer of another caller: %s", i, r.Body)
+		}
+	}
+	for _, inbound := range []http.Header{one, two, one} {
+		r, err := c.Do(t.Context(), get(q, "/x"), CallOptions{Read: true, Inbound: inbound})
+		if err != nil || !strings.Contains(string(r.Body), "key="+inbound.Get("X-Mine")) {
+			t.Errorf("got the answer of another caller: %s, %v", r.Body, err)
 		}
 	}
 }
