@@ -31,7 +31,11 @@ type Finding struct {
 func (f Finding) String() string {
 	var b strings.Builder
 	if f.File != "" {
-		fmt.Fprintf(&b, "%s:%d:%d: ", f.File, f.Line, f.Column)
+		b.WriteString(f.File)
+		if f.Line > 0 {
+			fmt.Fprintf(&b, ":%d:%d", f.Line, f.Column)
+		}
+		b.WriteString(": ")
 	}
 	if f.Path != "" {
 		b.WriteString(f.Path)
