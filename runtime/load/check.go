@@ -25,24 +25,25 @@ func (l *loader) check(values bool) diag.List {
 		constraints: map[*shape]cue.Value{},
 		programs:    map[string][]program{},
 	}
+	l.cfg.tools = tools(l.cfg.Own, l.cfg.Value)
+	uses := make([][]use, len(l.cfg.tools))
+	for i, t := range l.cfg.tools {
+		l.cfg.tools[i].refs, uses[i], l.cfg.tools[i].literals = scan(t, l.cfg.inst)
+	}
 	w.tags()
 	w.walk(l.cfg.Own, configShape())
-	l.cfg.tools = tools(l.cfg.Own, l.cfg.Value)
 	for i, t := range l.cfg.tools {
 		path := t.Path.String()
-		programs := w.programs[path]
-		refs, uses, literals := scan(t, l.cfg.inst)
-		l.cfg.tools[i].literals = literals
-		if _, done := l.refs[path]; !done {
-			for _, p := range programs {
-				for _, a := range jqArgs(p.text) {
-					refs = append(refs, Ref{Root: "input", Path: a, Pos: p.pos, Field: p.field, InJQ: true})
-				}
+		for _, p := range w.programs[path] {
+			for _, a := range jqArgs(p.text) {
+				l.cfg.tools[i].refs = append(l.cfg.tools[i].refs, Ref{Root: "input", Path: a, Pos: p.pos, Field: p.field, InJQ: true})
 			}
-			l.refs[path] = refs
 		}
-		l.cfg.tools[i].refs = l.refs[path]
-		l.names(t, uses, programs)
+		if first, ok := l.refs[path]; ok { // as they were before anything was cut
+			l.cfg.tools[i].refs = first
+		}
+		l.refs[path] = l.cfg.tools[i].refs
+		l.names(t, uses[i], w.programs[path])
 	}
 	l.undefined()
 	return w.later

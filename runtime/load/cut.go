@@ -22,7 +22,9 @@ type cutter struct {
 	structs map[*ast.StructLit]bool
 	holes   map[*ast.Ident]bool // what stands in place of the parts
 	tried   map[place]int
-	done    map[place]bool // in this pass: what is cut once has other syntax in its place
+	// done and gone are what this pass has cut: no part of it can be cut again.
+	done map[place]bool
+	gone []ast.Node
 }
 
 // place is a place in a file, comparable.
@@ -52,7 +54,7 @@ func (c *cutter) at(p token.Pos) bool {
 	if !p.IsValid() {
 		return false
 	}
-	if c.done[placeOf(p)] {
+	if c.cut(p) {
 		return true
 	}
 	for _, f := range c.files {
@@ -77,6 +79,9 @@ func (c *cutter) at(p token.Pos) bool {
 	return false
 }
 
+// cut says whether this pass has cut p already.
+func (c *cutter) cut(p token.Pos) bool { return c.done[placeOf(p)] || within(p, c.gone) }
+
 // field takes a field away altogether.
 func (c *cutter) field(f *ast.Field) bool {
 	c.tried[placeOf(f.Pos())] = 1
@@ -86,6 +91,7 @@ func (c *cutter) field(f *ast.Field) bool {
 // resolve resolves the names of the files anew, for the next pass.
 func (c *cutter) resolve() {
 	clear(c.done)
+	c.gone = nil
 	for _, f := range c.files {
 		f.Unresolved = nil
 		ast.Walk(f, func(n ast.Node) bool {
@@ -117,6 +123,7 @@ func (s *slots) has(n ast.Node) bool {
 
 // hole is what stands in place of an expression.
 func (s *slots) hole(e ast.Expr) ast.Expr {
+	s.c.gone = append(s.c.gone, e)
 	h := &ast.Ident{NamePos: e.Pos(), Name: "_"}
 	s.c.holes[h] = true
 	return h
@@ -129,6 +136,7 @@ func (s *slots) decls(in *ast.StructLit, decls []ast.Decl, set func([]ast.Decl))
 			continue
 		}
 		remove := func() {
+			s.c.gone = append(s.c.gone, d)
 			if in != nil {
 				s.c.structs[in] = true
 			}

@@ -25,11 +25,8 @@ func (l *loader) names(t Tool, uses []use, programs []program) {
 	for _, sel := range t.Path.Selectors() {
 		s = s.step(sel.Unquoted())
 	}
-	declared := map[string]cue.Value{
-		"input": t.Own.LookupPath(cue.ParsePath("input")),
-		"steps": t.Value.LookupPath(cue.ParsePath("steps")), // what a step has at run time, the definitions say
-	}
-	l.impossible(declared["input"])
+	input := t.Own.LookupPath(cue.ParsePath("input"))
+	l.impossible(input)
 	for _, u := range uses {
 		var at token.Pos
 		var message string
@@ -43,18 +40,29 @@ func (l *loader) names(t Tool, uses []use, programs []program) {
 			message = fmt.Sprintf("must be literal: it is known before any call and cannot refer to %s", written(u.Root, u.Path))
 		default:
 			var i int
-			if i, message = undeclared(declared[u.Root], u.Root, u.Path); message != "" {
+			if u.Root == "steps" {
+				i, message = undeclaredStep(t, u.Path)
+			} else {
+				i, message = undeclared(input, u.Root, u.Path)
+			}
+			if message != "" {
 				at = u.at[i+1]
 			}
 		}
-		if message != "" {
-			l.report(at, l.path(append([]string{"domains", t.Domain, "tools", t.Name}, u.within...)).String(), message, "")
-			l.cutAt(at)
+		if message == "" {
+			continue
 		}
+		path := l.path(append([]string{"domains", t.Domain, "tools", t.Name}, u.within...)).String()
+		if l.cut.cut(at) { // in a mixin, told for another tool, or in a field that there is not
+			l.mark(path)
+			continue
+		}
+		l.report(at, path, message, "")
+		l.cutAt(at)
 	}
 	for _, p := range programs {
 		for _, path := range jqArgs(p.text) {
-			if _, message := undeclared(declared["input"], argsVariable, path); message != "" {
+			if _, message := undeclared(input, argsVariable, path); message != "" {
 				l.report(p.pos, p.path, message, "")
 			}
 		}
@@ -105,29 +113,44 @@ func undeclared(v cue.Value, root string, path []string) (int, string) {
 	}
 	for i, name := range path {
 		next, names, known := child(v, name)
-		if !known {
+		switch {
+		case !known:
 			return 0, ""
+		case next.Exists():
+			v = next
+		case i == 0:
+			return i, written(root, path[:1]) + " is no argument of the tool" + orNearest(name, names)
+		default:
+			return i, written(root, path[:i+1]) + " does not exist" + orNearest(name, names)
 		}
-		if !next.Exists() {
-			at := written(root, path[:i+1])
-			what := "is no argument of the tool"
-			switch {
-			case root == "steps":
-				what = "is no step of the tool"
-			case i > 0:
-				what = "does not exist"
-			}
-			message := fmt.Sprintf("%s %s", at, what)
-			if near := nearest.Names(name, names); len(near) > 0 {
-				message += "; did you mean " + either(near) + "?"
-			} else if len(names) > 0 && len(names) <= maxListed {
-				message += "; there is " + strings.Join(names, ", ")
-			}
-			return i, message
-		}
-		v = next
 	}
 	return 0, ""
+}
+
+// undeclaredStep does the same for what a step refers to: the steps are those
+// that the operator declares, and what they have when they have run the
+// definitions say.
+func undeclaredStep(t Tool, path []string) (int, string) {
+	if len(path) == 0 {
+		return 0, ""
+	}
+	steps := cue.ParsePath("steps")
+	if next, names, known := child(t.Own.LookupPath(steps), path[0]); known && !next.Exists() {
+		return 0, written("steps", path[:1]) + " is no step of the tool" + orNearest(path[0], names)
+	}
+	i, message := undeclared(t.Value.LookupPath(steps), "steps", path)
+	return i, message
+}
+
+// orNearest ends a message about a name that there is not.
+func orNearest(name string, names []string) string {
+	if near := nearest.Names(name, names); len(near) > 0 {
+		return "; did you mean " + either(near) + "?"
+	}
+	if len(names) > 0 && len(names) <= maxListed {
+		return "; there is " + strings.Join(names, ", ")
+	}
+	return ""
 }
 
 // child finds a field or definition by name, required and optional ones too.

@@ -25,16 +25,17 @@ type use struct {
 
 // scanner finds the references of one tool.
 type scanner struct {
-	inst       *build.Instance         // the package
-	path       []string                // the tool's: domains, DOMAIN, tools, NAME
-	literals   []*ast.StructLit        // what the tool is made of
-	own        map[*ast.StructLit]bool // the same
-	self       map[ast.Node]bool       // nodes that names of the tool itself resolve to
-	rootOf     map[ast.Node]string     // nodes that names of input and steps resolve to
-	hiddenOf   map[ast.Node]*ast.Field // nodes that names of the tool's hidden fields and definitions resolve to
-	lets       map[*ast.Ident]ast.Expr // let clauses of comprehensions
-	following  map[ast.Node]bool       // against cycles
-	uses, refs []use
+	inst      *build.Instance         // the package
+	path      []string                // the tool's: domains, DOMAIN, tools, NAME
+	literals  []*ast.StructLit        // what the tool is made of
+	own       map[*ast.StructLit]bool // the same
+	self      map[ast.Node]bool       // nodes that names of the tool itself resolve to
+	rootOf    map[ast.Node]string     // nodes that names of input and steps resolve to
+	hiddenOf  map[ast.Node]*ast.Field // nodes that names of the tool's hidden fields and definitions resolve to
+	lets      map[*ast.Ident]ast.Expr // let clauses of comprehensions
+	following map[ast.Node]bool       // against cycles
+	uses      []use
+	refs      []Ref
 }
 
 // scan finds every reference of a tool. The references are the reachable ones,
@@ -57,10 +58,7 @@ func scan(t Tool, inst *build.Instance) (refs []Ref, uses []use, literals []*ast
 	for _, l := range s.literals {
 		s.literal(l)
 	}
-	for _, u := range s.refs {
-		refs = append(refs, u.Ref)
-	}
-	return refs, s.uses, s.literals
+	return s.refs, s.uses, s.literals
 }
 
 // maxCollect bounds the nesting of references between mixins.
@@ -424,7 +422,7 @@ func (s *scanner) record(e ast.Expr, f frame) bool {
 	}
 	s.uses = append(s.uses, u)
 	if f.reach {
-		s.refs = append(s.refs, u)
+		s.refs = append(s.refs, u.Ref)
 	}
 	for { // indexes that are expressions
 		switch x := e.(type) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
 	cueerrors "cuelang.org/go/cue/errors"
 	"cuelang.org/go/cue/format"
 	"cuelang.org/go/cue/token"
@@ -52,6 +53,7 @@ func (w *walker) walk(v cue.Value, s *shape) {
 					w.walk(it.Value(), s.elem)
 				}
 			}
+			w.made(v, s.elem)
 		}
 	case s.kind == structure:
 		w.structure(v, s)
@@ -147,18 +149,50 @@ const maxListed = 8
 
 // unknown reports a field that there is not.
 func (w *walker) unknown(v, f cue.Value, name string, s *shape) {
-	names := s.names()
-	near := nearest.Names(name, names)
-	message := "there is no such field"
-	switch {
-	case len(near) > 0:
-		message += "; did you mean " + either(near) + "?"
-	case len(names) > 0 && len(names) <= maxListed:
-		message += "; there is " + strings.Join(names, ", ")
-	}
-	w.l.report(w.l.labelPos(f), pathOf(f), message, "")
-	w.l.misspelt[pathOf(v)] = append(w.l.misspelt[pathOf(v)], near...)
+	w.l.report(w.l.labelPos(f), pathOf(f), "there is no such field"+orNearest(name, s.names()), "")
+	w.l.misspelt[pathOf(v)] = append(w.l.misspelt[pathOf(v)], nearest.Names(name, s.names())...)
 	w.l.cutField(f)
+}
+
+// made looks for unknown fields in the elements of a list that comprehensions
+// make of arguments, which no value shows yet.
+func (w *walker) made(v cue.Value, elem *shape) {
+	for _, n := range nodes(v) {
+		f, ok := n.(*ast.Field)
+		if !ok {
+			continue
+		}
+		l, ok := f.Value.(*ast.ListLit)
+		if !ok {
+			continue
+		}
+		for _, e := range l.Elts {
+			c, ok := e.(*ast.Comprehension)
+			if !ok {
+				continue
+			}
+			for _, s := range literals(c.Value) {
+				w.labels(v, s, elem)
+			}
+		}
+	}
+}
+
+func (w *walker) labels(v cue.Value, x *ast.StructLit, s *shape) {
+	for _, d := range slices.Clone(x.Elts) {
+		f, ok := d.(*ast.Field)
+		if !ok {
+			continue
+		}
+		name, _, err := ast.LabelName(f.Label)
+		if _, member := s.member(name); err != nil || member || internal(name) {
+			continue
+		}
+		w.l.report(f.Pos(), joinPath(pathOf(v), name), "there is no such field"+orNearest(name, s.names()), "")
+		if w.l.cut.field(f) {
+			w.l.changed = true
+		}
+	}
 }
 
 // missing reports the required members that are not given. One that a misspelt
