@@ -21,7 +21,7 @@ func (l *loader) check(values bool) diag.List {
 	w := &walker{
 		l:           l,
 		values:      values,
-		schema:      l.cfg.Value.Context().BuildInstance(l.cfg.schema),
+		schema:      l.ctx.BuildInstance(l.cfg.schema),
 		constraints: map[*shape]cue.Value{},
 		programs:    map[string][]program{},
 	}

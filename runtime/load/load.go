@@ -115,6 +115,7 @@ func load(src source, o Options) (*Config, diag.List) {
 // loader carries a configuration through the passes.
 type loader struct {
 	cfg      *Config
+	ctx      *cue.Context // of this pass
 	mod      module
 	tags     []*tag
 	found    map[string]*build.Instance
@@ -213,7 +214,8 @@ func (l *loader) passes() (evaluated bool) {
 	for {
 		l.changed = false
 		l.cfg.inst = l.instance()
-		own, value, err := l.cfg.Rebuild()
+		l.ctx = cuecontext.New()
+		own, value, err := l.cfg.build(l.ctx)
 		if err != nil {
 			if l.uncompiled(err); !l.changed {
 				return false
@@ -254,7 +256,10 @@ func (l *loader) lost(t Tool) bool {
 // already parsed: CUE keeps every field name it ever saw, and this is how
 // memory is renewed. It is safe to call from any goroutine.
 func (c *Config) Rebuild() (own, value cue.Value, err error) {
-	ctx := cuecontext.New()
+	return c.build(cuecontext.New())
+}
+
+func (c *Config) build(ctx *cue.Context) (own, value cue.Value, err error) {
 	own = ctx.BuildInstance(c.inst)
 	if c.inst.Err != nil {
 		return own, own, c.inst.Err

@@ -337,7 +337,7 @@ func (d *definedness) value(e ast.Expr) (v cue.Value, path string, ok bool) {
 // which the compiler knows.
 func (l *loader) pkg(spec *ast.ImportSpec) cue.Value {
 	if path, err := strconv.Unquote(spec.Path.Value); err == nil && l.found[path] != nil {
-		return l.cfg.Own.Context().BuildInstance(l.found[path])
+		return l.ctx.BuildInstance(l.found[path])
 	}
 	return cue.Value{}
 }

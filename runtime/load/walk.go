@@ -130,7 +130,7 @@ func (w *walker) structure(v cue.Value, s *shape) {
 		switch {
 		case len(s.patterns) > 0:
 			p := s.patterns[0]
-			if w.values && p.label.accepts != 0 && !w.fits(f.Context().Encode(name), p.label) {
+			if w.values && p.label.accepts != 0 && !w.fits(w.l.ctx.Encode(name), p.label) {
 				w.l.report(w.l.labelPos(f), pathOf(f), fmt.Sprintf("the name must %s", p.label.must), "")
 				w.l.cutField(f)
 				continue
@@ -244,7 +244,7 @@ func (w *walker) fits(v cue.Value, s *shape) bool {
 	}
 	c, ok := w.constraints[s]
 	if !ok {
-		c = w.schema.Context().CompileString(s.expr, cue.Scope(w.schema), cue.InferBuiltins(true))
+		c = w.l.ctx.CompileString(s.expr, cue.Scope(w.schema), cue.InferBuiltins(true))
 		w.constraints[s] = c
 	}
 	return c.Unify(v).Validate() == nil
