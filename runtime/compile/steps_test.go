@@ -152,6 +152,11 @@ func TestSteps(t *testing.T) {
 			`{}`, []string{`GET /v1/a`, `POST /v1/b`, `GET /v1/missing`},
 			`{"error":"api answered 404 Not Found","status":404,"body":{"message":"no such thing"},"step":"next","done":["make: POST /v1/b answered 200 OK"]}`, true,
 		},
+		"jq makes nothing of a failure": {
+			`input: {}
+			steps: get: {http: {method: "GET", path: "/missing"}, jq: "error(\"jq saw \\(.)\")"}`,
+			`{}`, []string{`GET /v1/missing`}, `{"error":"api answered 404 Not Found","status":404,"body":{"message":"no such thing"},"step":"get"}`, true,
+		},
 		"a member that a result lacks ends the call": {
 			`input: {}
 			steps: {

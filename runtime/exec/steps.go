@@ -124,6 +124,9 @@ func (p *Program) step(ctx context.Context, at *progress, step *Step) *call.Resu
 		at.skip(step)
 		return at.failed(step, -1, failure)
 	}
+	if failure != nil && !step.Optional {
+		return at.failed(step, -1, failure)
+	}
 	var result json.RawMessage
 	if step.Name != "" {
 		if result, err = p.result(ctx, at, step, resp); err != nil {
