@@ -59,16 +59,33 @@ func isClose(args []cue.Value) bool {
 // isFunc says that v is a builtin; CUE exports no name for that kind.
 func isFunc(v cue.Value) bool { return v.Kind().String() == "func" }
 
+// builtinName is the name under which CUE prints a builtin. Where it can be read
+// off the syntax, that is quicker.
+func builtinName(call, builtin cue.Value) string {
+	if n, ok := call.Source().(*ast.CallExpr); ok {
+		if sel, ok := n.Fun.(*ast.SelectorExpr); ok {
+			if id, ok := sel.X.(*ast.Ident); ok {
+				if spec, ok := id.Node.(*ast.ImportSpec); ok && spec.Name == nil {
+					if name, _, err := ast.LabelName(sel.Sel); err == nil {
+						return id.Name + "." + name
+					}
+				}
+			}
+		}
+	}
+	return strings.TrimSuffix(fmt.Sprint(builtin), "()")
+}
+
 // call is what a validator accepts.
 func (c *compiler) call(v cue.Value, args []cue.Value) *shape {
-	name := strings.TrimSuffix(fmt.Sprint(args[0]), "()")
+	name := builtinName(v, args[0])
 	if f, ok := validators[name]; ok {
 		if s := f(c, args[1:]); s != nil {
 			return s
 		}
 	}
-	if e := v.Eval(); e != v {
-		if op, eargs := e.Expr(); op != cue.CallOp {
+	if e := c.eval(v); e != v {
+		if op, eargs := c.expr(e); op != cue.CallOp {
 			return c.leaf(e, op, eargs) // a function, and this is its result
 		}
 	}

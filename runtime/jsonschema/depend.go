@@ -149,7 +149,7 @@ func plainly(n ast.Expr) bool {
 	case *ast.BasicLit:
 		return true
 	case *ast.Ident:
-		return n.Node == nil && predeclared[n.Name]
+		return n.Node == nil && predeclared[n.Name] != 0
 	case *ast.ParenExpr:
 		return plainly(n.X)
 	case *ast.UnaryExpr:
@@ -169,11 +169,26 @@ func plainly(n ast.Expr) bool {
 	return false
 }
 
-var predeclared = map[string]bool{
-	"bool": true, "bytes": true, "float": true, "int": true, "number": true, "string": true,
-	"float32": true, "float64": true, "rune": true, "uint": true,
-	"int8": true, "int16": true, "int32": true, "int64": true, "int128": true,
-	"uint8": true, "uint16": true, "uint32": true, "uint64": true, "uint128": true,
+// isType says that an expression is the name of a type, rather than of a range
+// such as uint8.
+func isType(n ast.Expr) bool {
+	id, ok := n.(*ast.Ident)
+	return ok && predeclared[id.Name] == oneType
+}
+
+type predeclaration int
+
+const (
+	oneType predeclaration = 1 + iota
+	typeRange
+)
+
+// predeclared holds the types of CUE.
+var predeclared = map[string]predeclaration{
+	"bool": oneType, "bytes": oneType, "float": oneType, "int": oneType, "number": oneType, "string": oneType,
+	"float32": typeRange, "float64": typeRange, "rune": typeRange, "uint": typeRange,
+	"int8": typeRange, "int16": typeRange, "int32": typeRange, "int64": typeRange, "int128": typeRange,
+	"uint8": typeRange, "uint16": typeRange, "uint32": typeRange, "uint64": typeRange, "uint128": typeRange,
 }
 
 // expression is the expression behind the source of a value.

@@ -8,6 +8,7 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/cue/token"
 	cuejson "cuelang.org/go/encoding/json"
 )
@@ -17,7 +18,7 @@ func (c *compiler) annotate(p *property) {
 	if c.o.Doc != nil {
 		p.notes.doc = c.o.Doc(p.val)
 	} else {
-		p.notes.doc = doc(p.val)
+		p.notes.doc = c.doc(p.val)
 	}
 	for _, a := range p.val.Attributes(cue.ValueAttr) {
 		if a.Name() == "example" {
@@ -28,7 +29,7 @@ func (c *compiler) annotate(p *property) {
 
 // doc is the comment above a field. Value.Doc would do, but takes longer than
 // all the rest together.
-func doc(v cue.Value) string {
+func (c *compiler) doc(v cue.Value) string {
 	src := v.Source()
 	if f, ok := src.(*ast.Field); ok {
 		return comment(f)
@@ -40,7 +41,7 @@ func doc(v cue.Value) string {
 			all = append(all, t)
 		}
 	}
-	op, args := v.Expr()
+	op, args := c.expr(v)
 	if op != cue.AndOp {
 		args = nil
 	}
@@ -71,8 +72,12 @@ func comment(f *ast.Field) string {
 // checks each against its field.
 func (c *compiler) example(p *property, contents string) {
 	pos := attributePos(p.val, contents)
-	v := p.val.Context().CompileString("[" + contents + "]")
-	it, err := v.List()
+	x, err := parser.ParseExpr("", "["+contents+"]")
+	if err != nil {
+		c.finding(pos, "@example(%s) cannot be read: %s", contents, reason(err))
+		return
+	}
+	it, err := p.val.Context().BuildExpr(x).List()
 	if err != nil {
 		c.finding(pos, "@example(%s) cannot be read: %s", contents, reason(err))
 		return
@@ -131,63 +136,41 @@ func (c *compiler) defaultOf(v cue.Value) []byte {
 	if !ok || c.dependsOn(v) {
 		return nil
 	}
-	marked, fits := c.marked(v, d, 0)
-	if !marked {
-		return nil // CUE takes [] for the default of [...T] too
+	e := c.eval(v)
+	op, args := c.expr(e)
+	if op != cue.OrOp && (len(args) != 1 || args[0] == e) {
+		return nil // nothing is marked: CUE takes [] for the default of [...T]
 	}
 	b, err := d.MarshalJSON()
 	if err != nil {
 		return nil
 	}
-	if !fits {
+	if op == cue.OrOp && !fits(args, d) && !repeated(expression(v.Source()), 0) {
 		c.finding(v.Pos(), "the default %s fits none of the alternatives of its type", b)
 	}
 	return b
 }
 
-// marked says whether there are alternatives in v, of which the default d was
-// marked, and whether d fits those that say what values of its type may be:
-// in *200 | (int & <=100) it does not.
-func (c *compiler) marked(v, d cue.Value, depth int) (marked, fits bool) {
-	if depth > maxReferences {
-		return false, true
-	}
-	all := func(args []cue.Value) (marked, fits bool) {
-		fits = true
-		for _, a := range args {
-			m, f := c.marked(a, d, depth+1)
-			marked, fits = marked || m, fits && f
+// fits says whether the default d, one of the alternatives, is within those
+// that say what values of its type may be: in *200 | (int & <=100) it is not.
+func fits(alternatives []cue.Value, d cue.Value) bool {
+	took, bound := 0, false
+	for _, a := range alternatives {
+		if a.Unify(d).Validate(cue.Concrete(true)) == nil {
+			took++
+		} else if !a.IsConcrete() && a.IncompleteKind()&d.Kind() != 0 {
+			bound = true
 		}
-		return marked, fits
 	}
-	op, args := v.Expr()
-	switch op {
-	case cue.OrOp:
-		took, bound := 0, false
-		for _, a := range args {
-			if a.Unify(d).Validate(cue.Concrete(true)) == nil {
-				took++
-			} else if !a.IsConcrete() && a.IncompleteKind()&d.Kind() != 0 {
-				bound = true
-			}
-		}
-		return true, took > 1 || !bound || repeated(expression(v.Source()))
-	case cue.AndOp:
-		return all(args)
-	case cue.SelectorOp, cue.IndexOp:
-		if target, ok := c.follow(v); ok {
-			return c.marked(target, d, depth+1)
-		}
-	case cue.NoOp:
-		// The marked alternative is part of another and was left out.
-		return len(args) == 1 && args[0] != v, true
-	}
-	return false, true
+	return took > 1 || !bound
 }
 
 // repeated says that a marked literal also stands among the alternatives
 // unmarked: *"auto" | "auto" | =~"^[0-9]+$".
-func repeated(n ast.Node) bool {
+func repeated(n ast.Node, depth int) bool {
+	if id, ok := n.(*ast.Ident); ok && depth < maxReferences {
+		return repeated(id.Node, depth+1)
+	}
 	marked, plain := map[string]bool{}, map[string]bool{}
 	var walk func(n ast.Node)
 	walk = func(n ast.Node) {

@@ -37,7 +37,7 @@ func (c *compiler) fields(v cue.Value) *shape {
 		case sel.LabelType() != cue.StringLabel:
 			c.hidden(sel, val)
 			continue
-		case notAllowed(val.Err()):
+		case val.IncompleteKind() == cue.BottomKind && notAllowed(val.Err()):
 			// It can never be given.
 			c.refused(sel, val)
 			if sel.ConstraintType() != cue.OptionalConstraint && len(c.path) > 0 {
@@ -129,10 +129,14 @@ func forbids(n ast.Node) bool {
 
 // dependsOn says whether a field's value may change with the arguments.
 func (c *compiler) dependsOn(v cue.Value) bool {
-	if c.scopes.depends(expression(v.Source())) {
+	src := v.Source()
+	if c.scopes.depends(expression(src)) {
 		return true
 	}
-	op, args := v.Expr()
+	if _, ok := src.(*ast.Field); ok {
+		return false // declared in one place
+	}
+	op, args := c.expr(v)
 	return op == cue.AndOp && slices.ContainsFunc(args, c.dependsOn)
 }
 
@@ -407,7 +411,7 @@ func (c *compiler) altered(v cue.Value, asts []ast.Node) *shape {
 	top := v.Context().CompileString("_")
 	for _, name := range when {
 		w := v.FillPath(cue.MakePath(cue.Str(name)), top)
-		if op, _ := w.Eval().Expr(); w.Err() != nil || w.IncompleteKind() != cue.StructKind || op != cue.NoOp {
+		if op, _ := c.expr(c.eval(w)); w.Err() != nil || w.IncompleteKind() != cue.StructKind || op != cue.NoOp {
 			c.gap("what holds when %s is given", name)
 			s.exact = false
 			// It may also bring members with it.
@@ -528,7 +532,7 @@ func (c *compiler) declared(v cue.Value, depth int) []string {
 	if depth > maxReferences {
 		return nil
 	}
-	op, args := v.Expr()
+	op, args := c.expr(v)
 	switch op {
 	case cue.SelectorOp, cue.IndexOp:
 		if d, ok := c.follow(v); ok {
@@ -574,6 +578,9 @@ func (c *compiler) declared(v cue.Value, depth int) []string {
 			return c.declared(args[0], depth+1)
 		}
 	}
+	if st, ok := expression(v.Source()).(*ast.StructLit); ok {
+		return labels(st)
+	}
 	it, err := v.Fields(cue.Optional(true))
 	if err != nil {
 		return nil
@@ -581,6 +588,19 @@ func (c *compiler) declared(v cue.Value, depth int) []string {
 	var all []string
 	for it.Next() {
 		all = append(all, it.Selector().Unquoted())
+	}
+	return all
+}
+
+// labels lists the names in a struct literal.
+func labels(st *ast.StructLit) []string {
+	var all []string
+	for _, e := range st.Elts {
+		if f, ok := e.(*ast.Field); ok {
+			if name, _, err := ast.LabelName(f.Label); err == nil {
+				all = append(all, name)
+			}
+		}
 	}
 	return all
 }

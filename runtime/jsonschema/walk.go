@@ -28,6 +28,26 @@ type compiler struct {
 	masked   bool        // whether a condition within list.MatchN hides others
 	quiet    int         // when not 0, nothing is noted
 	values   int         // how many were seen
+	exprs    map[cue.Value]expr
+	evals    map[cue.Value]cue.Value
+}
+
+type expr struct {
+	op   cue.Op
+	args []cue.Value
+}
+
+// expr is Value.Expr, which evaluates the parts anew each time it is asked.
+func (c *compiler) expr(v cue.Value) (cue.Op, []cue.Value) {
+	e, ok := c.exprs[v]
+	if !ok {
+		e.op, e.args = v.Expr()
+		if c.exprs == nil {
+			c.exprs = map[cue.Value]expr{}
+		}
+		c.exprs[v] = e
+	}
+	return e.op, e.args
 }
 
 // frame is a definition, from when it is met.
@@ -56,6 +76,19 @@ const (
 	// maxReferences is how many references to references are followed.
 	maxReferences = 32
 )
+
+// eval is Value.Eval, with the same result each time.
+func (c *compiler) eval(v cue.Value) cue.Value {
+	e, ok := c.evals[v]
+	if !ok {
+		e = v.Eval()
+		if c.evals == nil {
+			c.evals = map[cue.Value]cue.Value{}
+		}
+		c.evals[v] = e
+	}
+	return e
+}
 
 // gap notes that what is said of the value in hand is left to CUE.
 func (c *compiler) gap(format string, args ...any) {
@@ -114,13 +147,18 @@ func (c *compiler) shape(v cue.Value) *shape {
 		return c.open(anyKind, "too deep or too large to state")
 	}
 	src := v.Source()
-	if f, ok := src.(*ast.Field); ok && v.IncompleteKind()&(cue.StructKind|cue.ListKind) == 0 && v.Err() == nil && plainly(f.Value) {
+	if f, ok := src.(*ast.Field); ok && plainly(f.Value) {
 		// Strings, numbers and the like, declared in one place: CUE has
 		// already put together all that is said of them.
-		return c.evaluated(v)
+		switch k := v.IncompleteKind(); {
+		case isType(f.Value):
+			return c.basic(v)
+		case k != cue.BottomKind && k&(cue.StructKind|cue.ListKind) == 0:
+			return c.evaluated(v)
+		}
 	}
 	c.scopes.add(expression(src))
-	op, args := v.Expr()
+	op, args := c.expr(v)
 	switch op {
 	case cue.SelectorOp, cue.IndexOp:
 		return c.reference(v)
@@ -139,8 +177,8 @@ func (c *compiler) shape(v cue.Value) *shape {
 // evaluated finds what v accepts from what CUE made of it, which is simpler
 // than its expression: no references, and one bound for several.
 func (c *compiler) evaluated(v cue.Value) *shape {
-	e := v.Eval()
-	op, args := e.Expr()
+	e := c.eval(v)
+	op, args := c.expr(e)
 	switch op {
 	case cue.AndOp:
 		s := anything
@@ -243,7 +281,7 @@ func (c *compiler) follow(v cue.Value) (target cue.Value, ok bool) {
 		if d == v || d.Source() == nil && d.Err() != nil || isFunc(d) {
 			return v, false
 		}
-		op, args := d.Expr()
+		op, args := c.expr(d)
 		switch op {
 		case cue.SelectorOp, cue.IndexOp:
 			c.scopes.add(expression(d.Source()))
@@ -254,8 +292,10 @@ func (c *compiler) follow(v cue.Value) (target cue.Value, ok bool) {
 			continue
 		case cue.NoOp:
 			// A builtin without arguments, such as time.Time, is its own value.
-			if e, _ := v.Eval().Expr(); len(args) == 1 && args[0] == d && e == cue.CallOp {
-				return v, false
+			if d.Source() == nil && len(args) == 1 && args[0] == d {
+				if e, _ := c.expr(c.eval(v)); e == cue.CallOp {
+					return v, false
+				}
 			}
 		}
 		c.scopes.add(expression(d.Source()))
@@ -266,8 +306,8 @@ func (c *compiler) follow(v cue.Value) (target cue.Value, ok bool) {
 
 // evaluatedLeaf is for expressions that CUE computes.
 func (c *compiler) evaluatedLeaf(v cue.Value) *shape {
-	e := v.Eval()
-	op, args := e.Expr()
+	e := c.eval(v)
+	op, args := c.expr(e)
 	switch op {
 	case cue.AndOp, cue.OrOp:
 		return c.evaluated(v)
@@ -301,15 +341,16 @@ func (c *compiler) conjuncts(v cue.Value, target cue.Value, depth int, asts *[]a
 		*asts = append(*asts, src)
 		c.scopes.add(src)
 	}
-	op, args := v.Expr()
+	op, args := c.expr(v)
 	if depth > maxReferences {
 		return []conjunct{{v: v, op: op, args: args}}
 	}
 	switch op {
 	case cue.AndOp:
 		var all []conjunct
+		st, _ := src.(*ast.StructLit)
 		for _, a := range args {
-			if a.Source() == nil && declaresNothing(a) {
+			if st != nil && a.Source() == nil && !declares(st) {
 				continue // what is left of {x, #A: …} without x
 			}
 			all = append(all, c.conjuncts(a, target, depth+1, asts)...)
@@ -324,7 +365,7 @@ func (c *compiler) conjuncts(v cue.Value, target cue.Value, depth int, asts *[]a
 			break
 		}
 		if d, ok := c.follow(v); ok {
-			if dop, _ := d.Expr(); dop != cue.SelectorOp && dop != cue.IndexOp {
+			if dop, _ := c.expr(d); dop != cue.SelectorOp && dop != cue.IndexOp {
 				return c.conjuncts(d, d, depth+1, asts)
 			}
 		}
@@ -337,13 +378,19 @@ func (c *compiler) conjuncts(v cue.Value, target cue.Value, depth int, asts *[]a
 	return []conjunct{{v: v, op: op, args: args, content: content, choice: choice, target: target}}
 }
 
-// declaresNothing says that v is a struct with definitions and the like only.
-func declaresNothing(v cue.Value) bool {
-	if v.Kind() != cue.StructKind {
+// declares says that there are members in a struct literal beside what it
+// embeds, and beside definitions and the like.
+func declares(st *ast.StructLit) bool {
+	return slices.ContainsFunc(st.Elts, func(e ast.Decl) bool {
+		switch e := e.(type) {
+		case *ast.Field:
+			label, ok := e.Label.(*ast.Ident)
+			return !ok || !strings.HasPrefix(label.Name, "_") && !strings.HasPrefix(label.Name, "#")
+		case *ast.Ellipsis, *ast.Comprehension:
+			return true
+		}
 		return false
-	}
-	it, err := v.Fields(cue.Optional(true), cue.Patterns(true))
-	return err == nil && !it.Next()
+	})
 }
 
 // content says whether a conjunct declares members or elements.
@@ -351,7 +398,7 @@ func (c *compiler) content(v cue.Value, op cue.Op, args []cue.Value) (content, c
 	switch op {
 	case cue.OrOp:
 		for _, a := range args {
-			aop, aargs := a.Expr()
+			aop, aargs := c.expr(a)
 			if aop == cue.AndOp || aop == cue.SelectorOp || aop == cue.IndexOp || isClose(aargs) && aop == cue.CallOp {
 				if a.IncompleteKind()&(cue.StructKind|cue.ListKind) != 0 || a.Err() != nil {
 					return true, true
@@ -370,7 +417,7 @@ func (c *compiler) content(v cue.Value, op cue.Op, args []cue.Value) (content, c
 		k := v.IncompleteKind()
 		return k == cue.StructKind || k == cue.ListKind, false
 	case cue.CallOp:
-		if e, _ := v.Eval().Expr(); e == cue.CallOp {
+		if e, _ := c.expr(c.eval(v)); e == cue.CallOp {
 			return false, false // a validator
 		}
 		k := v.IncompleteKind()
@@ -451,11 +498,11 @@ func (c *compiler) contents(v cue.Value, contents []conjunct, all bool, asts []a
 	if !all {
 		v = unify(contents)
 	}
-	e := v.Eval()
-	op, args := e.Expr()
+	e := c.eval(v)
+	op, args := c.expr(e)
 	if op == cue.NoOp && len(args) == 1 && args[0] != e {
 		e = args[0]
-		op, args = e.Expr()
+		op, args = c.expr(e)
 	}
 	exact := !slices.ContainsFunc(contents, func(p conjunct) bool { return p.choice && c.validated(p.v, 0) })
 	if !exact {
@@ -542,7 +589,7 @@ func unify(parts []conjunct) cue.Value {
 
 // validated says whether there are validators in the alternatives of v.
 func (c *compiler) validated(v cue.Value, depth int) bool {
-	op, args := v.Expr()
+	op, args := c.expr(v)
 	switch op {
 	case cue.CallOp:
 		if !isClose(args) {
@@ -653,8 +700,8 @@ func (c *compiler) leaf(v cue.Value, op cue.Op, args []cue.Value) *shape {
 			return c.mask(c.bound(op, args[0]))
 		}
 	}
-	if e := v.Eval(); e != v {
-		if eop, _ := e.Expr(); eop != op {
+	if e := c.eval(v); e != v {
+		if eop, _ := c.expr(e); eop != op {
 			return c.evaluatedLeaf(v)
 		}
 	}
