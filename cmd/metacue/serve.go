@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,6 +77,7 @@ which an agent finds the others.`,
 			if err != nil {
 				return err
 			}
+			collectRarely()
 			tokens.Load() // needed for the first line, and read meanwhile
 			src, err := choose(oneDir(args), true)
 			if err != nil {
@@ -111,6 +114,15 @@ which an agent finds the others.`,
 	s.serveFlags(cmd)
 	o.flags(cmd)
 	return cmd
+}
+
+// collectRarely lets the heap grow further between collections: under load a
+// third of the work was the collector's, for some 12 MiB that it saved. GOGC, set
+// by whoever runs the server, wins.
+func collectRarely() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
 }
 
 // announce prints the one line that says what is served and from where.
