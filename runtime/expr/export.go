@@ -3,6 +3,7 @@ package expr
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"cuelang.org/go/cue"
 )
@@ -23,6 +24,11 @@ func export(b *bytes.Buffer, v cue.Value, inList bool) error {
 	// The error of a struct is that of its comprehensions, or of a member
 	// beyond repair; absent members show only in the walk.
 	err := v.Err()
+	if err == nil && v.IncompleteKind() == cue.BottomKind {
+		// Of a reference to a definition or hidden field CUE tells an error only
+		// when it is followed.
+		err = v.Eval().Err()
+	}
 	if err != nil && (inList || !IsAbsent(err)) {
 		return err
 	}
@@ -31,6 +37,13 @@ func export(b *bytes.Buffer, v cue.Value, inList bool) error {
 		return exportList(b, v)
 	case cue.StructKind, cue.BottomKind:
 		return exportStruct(b, v, err, inList)
+	case cue.TopKind:
+		// Of a comprehension that gave nothing CUE no longer knows that it stood in
+		// a structure, once it is unified with what can be anything.
+		if op, args := v.Expr(); op == cue.AndOp && slices.ContainsFunc(args, func(a cue.Value) bool { return a.IncompleteKind() == cue.StructKind }) {
+			b.WriteString("{}")
+			return nil
+		}
 	}
 	data, err := v.MarshalJSON()
 	if err != nil {

@@ -23,6 +23,7 @@ import "list"
 tool: {
 	input: {a!: string, x?: int, l?: [...string], m?: [string]: string, n?: {p?: int, q!: int}}
 	check: [...string]
+	out: _
 	out: `
 
 func tool(t testing.TB, out string) *Pool {
@@ -81,6 +82,12 @@ func TestAbsent(t *testing.T) {
 		{`{if input.x > 3 {k: 1}}`, `{"a":"A"}`, `absent`, ``},
 		{`len(input.l)`, `{"a":"A"}`, `absent`, ``},
 		{`list.Max([input.x, 1])`, `{"a":"A"}`, `absent`, ``},
+		{`{#D: {k: input.x}, v: #D.k, a: 1}`, `{"a":"A"}`, `{"a":1}`, ``},
+		{`{_h: input.x, v: _h}`, `{"a":"A"}`, `absent`, ``},
+		{`{#D: "\(input.x)", v: #D}`, `{"a":"A"}`, `absent`, ``},
+		{`{#D: {k: input.x, if input.x > 3 {j: 1}}, v: #D}`, `{"a":"A"}`, `absent`, ``},
+		{`{_l: [input.x], v: _l}`, `{"a":"A"}`, ``, `element 0`},
+		{`{let y = input.x, v: y, a: 1}`, `{"a":"A"}`, `{"a":1}`, ``},
 		// Left out within a struct; what is there stays.
 		{`{k: input.x, a: input.a}`, `{"a":"A"}`, `{"a":"A"}`, ``},
 		{`{a: input.a, if input.x > 3 {k: 1}}`, `{"a":"A"}`, `{"a":"A"}`, ``},
@@ -112,6 +119,12 @@ func TestAbsent(t *testing.T) {
 		{`{v: string}`, `{"a":"A"}`, ``, `string`},
 		{`strings.Join(input.m, ",")`, `{"a":"A","m":{}}`, ``, `cannot use`},
 		{`1 / (len(input.a)-1)`, `{"a":"A"}`, ``, `division by zero`},
+		{`list.Max(input.l)`, `{"a":"A","l":[]}`, ``, `error in call to list.Max: empty list`},
+		{`{#D: {k: input.m.k}, v: #D.k}`, `{"a":"A","m":{}}`, ``, `undefined field: k`},
+		// A structure of which nothing is left is one, unless by an absence.
+		{`{for k, v in input.m {(k): v}}`, `{"a":"A","m":{}}`, `{}`, ``},
+		{`{if input.x != _|_ {k: 1}}`, `{"a":"A"}`, `{}`, ``},
+		{`_`, `{"a":"A"}`, ``, `incomplete value`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.out+" "+tt.args, func(t *testing.T) {
@@ -125,6 +138,29 @@ func TestAbsent(t *testing.T) {
 				t.Fatalf("got %s, want %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestArgumentByItself shows that an argument with parts that CUE fills in can be
+// left out.
+func TestArgumentByItself(t *testing.T) {
+	build := func() (cue.Value, error) {
+		v := cuecontext.New().CompileString(`tool: input: {a?: [...{k!: string, d: int | *5}]}`)
+		return v, v.Err()
+	}
+	v, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := NewTool(NewPool(v, build), cue.ParsePath("tool"), false, false).Request([]cue.Path{cue.ParsePath("input.a")})
+	for args, want := range map[string]string{`{}`: "", `{"a":[{"k":"x"}]}`: `[{"k":"x","d":5}]`} {
+		var in map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(args), &in); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := r.Eval(t.Context(), &bind.Scope{Args: in}); err != nil || string(got[0]) != want {
+			t.Errorf("%s: got %s, %v; want %s", args, got, err, want)
+		}
 	}
 }
 

@@ -122,7 +122,11 @@ func (r *Request) Eval(ctx context.Context, s *bind.Scope) ([]json.RawMessage, e
 			return err
 		}
 		for i, p := range r.paths {
-			b, err := Export(tool.LookupPath(p))
+			v := tool.LookupPath(p)
+			if !v.Exists() && p.Selectors()[0] == inputPath.Selectors()[0] {
+				continue // an argument by itself, which was not given
+			}
+			b, err := Export(v)
 			if err != nil && !IsAbsent(err) {
 				return fmt.Errorf("%s: %s", p, Message(err))
 			}
@@ -206,16 +210,18 @@ func Message(err error) string {
 			break
 		}
 	}
-	var format string
-	var args []any
+	var text string
 	for e := error(first); e != nil; e = errors.Unwrap(e) {
-		if ce, ok := e.(cueerrors.Error); ok {
-			if f, a := ce.Msg(); f != "" {
-				format, args = f, a
-			}
+		ce, ok := e.(cueerrors.Error)
+		if !ok { // what a function says of its arguments
+			return text + ": " + e.Error()
+		}
+		format, args := ce.Msg()
+		if said := fmt.Sprintf(format, args...); said != "" {
+			text = said
 		}
 	}
-	return fmt.Sprintf(format, args...)
+	return text
 }
 
 // countNames adds the field names in x to names.
