@@ -71,7 +71,7 @@ import (
 )
 
 // patience bounds every wait for something that should happen at once.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // Params says what Run runs.
 type Params struct {
