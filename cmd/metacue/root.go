@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"strings"
@@ -20,6 +21,8 @@ import (
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// net/http tells its own log of odd connections, with bytes of the upstream.
+	log.SetOutput(io.Discard)
 	root := newRoot()
 	if err := root.ExecuteContext(ctx); err != nil {
 		report(root.ErrOrStderr(), err)
