@@ -226,6 +226,14 @@ func TestFindings(t *testing.T) {
 			server("t: {description: \"T\", action: \"read\", input: {a!: string}, http: {method: \"GET\", path: \"/x/{a}\"\nvars: a: \"y\"}}"),
 			[]string{`13 domains.d.tools.t.http.vars: a is an argument too`},
 		},
+		"type of a field that has no value": {
+			server("t: {description: \"T\", action: \"create\", input: {\na!: #R.r, b?: #R.o\nc?: [...#R.o]\n}, http: {method: \"POST\", path: \"/x\"}}") + "#R: {r!: string, o?: string}\n",
+			[]string{
+				`13 domains.d.tools.t.input.a: no value fits: it refers to r, which is optional or required and so has no value`,
+				`13 domains.d.tools.t.input.b: no value fits: it refers to o,`,
+				`14 domains.d.tools.t.input.c[]: no value fits: it refers to o,`,
+			},
+		},
 		"query-object": {
 			server("t: {description: \"T\", action: \"read\", input: {o?: {x?: int}}, http: {method: \"GET\", path: \"/x\"}}"),
 			[]string{`12 domains.d.tools.t.input.o: an object cannot stand in the query`},

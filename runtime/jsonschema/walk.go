@@ -204,6 +204,9 @@ func (c *compiler) reference(v cue.Value) *shape {
 	}
 	d, ok := c.follow(v)
 	if !ok {
+		if name, ok := declaredOnly(v.Err()); ok {
+			c.finding(v.Pos(), "no value fits: it refers to %s, which is optional or required and so has no value: give its type a definition of its own, and refer to that in both places", name)
+		}
 		return c.evaluatedLeaf(v)
 	}
 	for _, f := range c.frames {
@@ -904,6 +907,17 @@ func reason(err error) string {
 		return fmt.Sprintf(format, args...)
 	}
 	return err.Error()
+}
+
+// declaredOnly names the field, marked ? or !, that a reference in vain is to.
+func declaredOnly(err error) (name string, ok bool) {
+	for _, e := range errors.Errors(err) {
+		switch format, args := e.Msg(); format {
+		case "cannot reference optional field: %s", "required field missing: %s":
+			return fmt.Sprint(args...), true
+		}
+	}
+	return "", false
 }
 
 // notAllowed says that a field is refused by a definition that it is unified
