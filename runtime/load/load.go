@@ -104,6 +104,7 @@ func load(src source, o Options) (*Config, diag.List) {
 	l.tags, more = inject(files, o, asked)
 	l.findings = append(l.findings, more...)
 	l.imports(importer{src: src, mod: mod, fetch: o.Fetch})
+	l.cfg.inst = l.instance()
 	l.shadowed()
 	l.cfg.docs = leadingComments(files)
 	if !l.passes() {
