@@ -17,10 +17,18 @@ import (
 //
 // The findings are for whoever wrote v; with any of them the schema may say
 // less than v does.
-func Compile(v cue.Value, o Options) (*Schema, diag.List) {
+func Compile(v cue.Value, o Options) (out *Schema, findings diag.List) {
 	c := &compiler{o: o}
+	defer func() {
+		if r := recover(); r != nil {
+			c.quiet, c.path = 0, nil
+			c.finding(v.Pos(), "CUE cannot evaluate this: %v", r)
+			out = &Schema{JSON: []byte(`{"type":"object","properties":{}}`), Open: []Gap{{Reason: "CUE cannot evaluate this"}}}
+			findings = c.findings
+		}
+	}()
 	c.scopes.start(expression(v.Source()))
-	out := &Schema{}
+	out = &Schema{}
 	s := &shape{kinds: objectKind, obj: members{closed: true}, exact: true}
 	switch {
 	case !v.Exists():

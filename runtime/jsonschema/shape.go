@@ -254,8 +254,12 @@ func and(a, b *shape) *shape {
 	}
 	if r.kinds&objectKind != 0 {
 		var rest members
-		r.obj, rest = andMembers(a.obj, b.obj)
-		if !rest.free() {
+		var keep bool
+		r.obj, rest, keep = andMembers(a.obj, b.obj)
+		drop(objectKind, keep)
+		if keep && !rest.free() {
+			// What CUE fills in on one side may not fit the other.
+			r.exact = r.exact && !r.fills
 			r.also = append(r.also, clause{op: opAll, of: []*shape{{kinds: anyKind, obj: rest, exact: true}}})
 		}
 	}
@@ -487,8 +491,8 @@ func (l lists) at(i int) *shape {
 }
 
 // andMembers merges two sets of objects; rest is what of b could not be
-// merged and stands beside.
-func andMembers(a, b members) (merged, rest members) {
+// merged and stands beside. ok is false when nothing is in both.
+func andMembers(a, b members) (merged, rest members, ok bool) {
 	if !a.names() {
 		a, b = b, a
 	}
@@ -512,10 +516,16 @@ func andMembers(a, b members) (merged, rest members) {
 			q := &merged.props[i]
 			q.of = and(q.of, p.of)
 			q.required = q.required || p.required
+			if q.mark == cue.OptionalConstraint {
+				q.mark = p.mark
+			}
+			if q.of.empty() && q.mark != cue.OptionalConstraint {
+				return members{}, members{}, false
+			}
 			q.notes.doc = cmp.Or(q.notes.doc, p.notes.doc)
 		}
 	}
-	return merged, rest
+	return merged, rest, true
 }
 
 // or is the values that are in one of the shapes at least. whole says that the

@@ -37,11 +37,22 @@ type expr struct {
 	args []cue.Value
 }
 
-// expr is Value.Expr, which evaluates the parts anew each time it is asked.
+// unknownOp is that of an expression that CUE cannot take apart.
+const unknownOp cue.Op = -1
+
+// expr is Value.Expr, which evaluates the parts anew each time it is asked, and
+// fails on some.
 func (c *compiler) expr(v cue.Value) (cue.Op, []cue.Value) {
 	e, ok := c.exprs[v]
 	if !ok {
-		e.op, e.args = v.Expr()
+		func() {
+			defer func() {
+				if recover() != nil {
+					e = expr{op: unknownOp}
+				}
+			}()
+			e.op, e.args = v.Expr()
+		}()
 		if c.exprs == nil {
 			c.exprs = map[cue.Value]expr{}
 		}
@@ -170,6 +181,8 @@ func (c *compiler) shape(v cue.Value) *shape {
 		if isClose(args) {
 			return c.conjunction(v)
 		}
+	case unknownOp:
+		return c.open(anyKind, "an expression that CUE cannot take apart")
 	}
 	return c.leaf(v, op, args)
 }
@@ -521,10 +534,22 @@ func (c *compiler) contents(v cue.Value, contents []conjunct, all bool, asts []a
 	} else {
 		s = c.arm(e, asts)
 	}
+	if s.letsIn() {
+		// One part lets in other members, another may not.
+		c.gap("definitions that close each other")
+		exact = false
+	}
 	if !exact {
 		s = s.inexact()
 	}
 	return s
+}
+
+// letsIn says that the shape expressly lets in members that it does not name.
+func (s *shape) letsIn() bool {
+	return s.kinds&objectKind != 0 && s.obj.open || slices.ContainsFunc(s.also, func(cl clause) bool {
+		return cl.op == opAny && slices.ContainsFunc(cl.of, (*shape).letsIn)
+	})
 }
 
 // kindOf is the kind of a literal, also when it is an error.
