@@ -250,6 +250,25 @@ func TestFindings(t *testing.T) {
 			server("t: {description: \"T\", action: \"update\", input: {v?: string}, http: {method: \"PATCH\", path: \"/x\"\nbody: [for f in [\"a\"] {op: \"add\", path: \"/\\(f)\", value: input.v}]}}"),
 			[]string{`13 domains.d.tools.t.http.body: element 0 of a list would be sent without a part`},
 		},
+		"silent-omission of what is no argument": {
+			server("t: {description: \"T\", action: \"create\", input: {v?: int}, http: {method: \"POST\", path: \"/x\", body: {v: input.v\nw: {a?: int}.a}}}"),
+			[]string{`13 domains.d.tools.t.http.body.w: is never sent: cannot reference optional field: a, which is no argument`},
+		},
+		"a type in the place of a value": {
+			server("t: {description: \"T\", action: \"create\", input: {v?: int}, http: {method: \"POST\", path: \"/x\", body: {v: input.v\nw: int}}}"),
+			[]string{`13 domains.d.tools.t.http.body.w: has no value to send`},
+		},
+		"optional parts of arguments and answers": {
+			server(`t: {description: "T", action: "create", input: {v?: {a?: {b?: int}}, w?: [...{c?: int}], u?: {k: "x", l?: int} | {m?: string}, x?: [string]: {n?: int}, y?: *{o?: int} | string}
+				http: {method: "POST", path: "/x", body: {v: input.v.a.b + 1, w: input.w[0].c, u: "\(input.u.l)", x: input.x.q.n, y: "\(input.y.o)"}}}
+			s: {description: "T", action: "create", input: v?: int, steps: {a: {when: input.v > 1, http: {method: "GET", path: "/a"}}
+				b: http: {method: "POST", path: "/b", body: {r: "\(steps.a.result.id)", h: steps.a.headers.link + "", s: steps.a.status + 1}}}}`),
+			nil,
+		},
+		"no name": {
+			server("t: {description: \"T\", action: \"read\", input: {\"\"?: int}, http: {method: \"GET\", path: \"/x\"\nquery: \"\": 1}}"),
+			[]string{`12 domains.d.tools.t.input."": has no name`, `13 domains.d.tools.t.http.query: holds a field that has no name`},
+		},
 		"check unguarded": {
 			server("t: {description: \"T\", action: \"read\", input: {v?: int}\ncheck: [if input.v > 3 {\"no\"}], http: {method: \"GET\", path: \"/x\"}}"),
 			[]string{`13 domains.d.tools.t.check: cannot be evaluated when an optional argument is left out`},

@@ -67,7 +67,7 @@ func (b *toolCompiler) request(tool *exec.Tool, field string, convention bool) *
 	}
 	r.updateDefaults(tool, &req)
 	req.Exprs = b.evaluator(r.exprs)
-	r.absent(r.exprs)
+	r.tryOut(r.exprs)
 	b.timeout(tool, name)
 	return &req
 }
@@ -174,6 +174,9 @@ func (r *requestCompiler) region(name string) []bind.Field {
 	}
 	switch n := r.node(name).(type) {
 	case bind.Object:
+		if hasField(n, "") {
+			r.fault(r.field+"."+name, "holds a field that has no name")
+		}
 		return n
 	default:
 		return []bind.Field{{Value: n}}
@@ -403,6 +406,10 @@ func (r *requestCompiler) place(req *bind.Request) {
 		if referred[f.Name] {
 			continue
 		}
+		if f.Name == "" {
+			r.addAt(f.Pos, member(r.path+".input", f.Name), "has no name")
+			continue
+		}
 		ref := bind.Field{Name: f.Name, Value: bind.Ref{Root: bind.RootInput, Path: []string{f.Name}}}
 		if !asGiven(f.Value, 0) {
 			ref.Value = r.inputExpr(f.Name)
@@ -598,41 +605,4 @@ func (r *requestCompiler) updateDefaults(tool *exec.Tool, req *bind.Request) {
 func within(ref load.Ref, n ast.Node) bool {
 	p, from, to := ref.Pos, n.Pos(), n.End()
 	return p.Filename() == from.Filename() && p.Offset() >= from.Offset() && p.Offset() <= to.Offset()
-}
-
-// absent evaluates expressions with every optional argument absent, and reports
-// what would break at the call: elements of lists without a part.
-func (b *toolCompiler) absent(exprs []cue.Path) {
-	if len(exprs) == 0 {
-		return
-	}
-	tool := b.withRequired()
-	for _, p := range exprs {
-		if _, err := expr.Export(tool.LookupPath(p)); expr.IsHalf(err) {
-			b.fault(p.String(), "with the optional arguments left out: %s; guard it with if input.x != _|_", expr.Message(err))
-		}
-	}
-}
-
-// absentRules does the same for the tool's check.
-func (b *toolCompiler) absentRules() {
-	check := parsePath("check")
-	if !b.src.Own.LookupPath(check).Exists() {
-		return
-	}
-	if _, err := expr.Export(b.withRequired().LookupPath(check)); expr.IsHalf(err) || expr.IsAbsent(err) {
-		b.fault("check", "cannot be evaluated when an optional argument is left out (%s): guard it with if input.x != _|_", expr.Message(err))
-	}
-}
-
-// withRequired is the tool with its required arguments there, though not known,
-// and no other.
-func (b *toolCompiler) withRequired() cue.Value {
-	tool := b.src.Value
-	for _, f := range b.schema.Fields {
-		if f.Required {
-			tool = tool.FillPath(cue.MakePath(cue.Str(bind.RootInput), cue.Str(f.Name)), f.Value)
-		}
-	}
-	return tool
 }

@@ -65,7 +65,7 @@ func (b *toolCompiler) each(tool *exec.Tool, field string) *exec.Each {
 	if name := r.upstream(); name != "" {
 		e.Base[""] = b.upstreams[name].request(name)
 	}
-	b.absent([]cue.Path{parsePath(field)})
+	b.tryOut([]cue.Path{parsePath(field)})
 	b.literalEach(field)
 	return e
 }

@@ -1,0 +1,123 @@
+package compile
+
+import (
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+
+	"github.com/metacue/metacue/runtime/bind"
+	"github.com/metacue/metacue/runtime/expr"
+)
+
+// tryOut evaluates expressions before any call, with every optional argument
+// absent and with all given, and reports what would break at a call or never be
+// sent: elements of lists without a part, types in the place of values, optional
+// fields that are no arguments.
+func (b *toolCompiler) tryOut(exprs []cue.Path) {
+	if len(exprs) == 0 {
+		return
+	}
+	absent := b.withRequired()
+	given, certain := b.withAll()
+	for _, p := range exprs {
+		if _, err := expr.Export(absent.LookupPath(p)); expr.IsHalf(err) {
+			b.fault(p.String(), "with the optional arguments left out: %s; guard it with if input.x != _|_", expr.Message(err))
+			continue
+		}
+		switch _, err := expr.Export(given.LookupPath(p)); {
+		case err == nil:
+		case expr.IsAbsent(err) && certain:
+			b.fault(p.String(), "is never sent: %s, which is no argument", expr.Message(err))
+		case refersToNothing(b.src.Own.LookupPath(p).Source()):
+			b.fault(p.String(), "has no value to send: %s", expr.Message(err))
+		}
+	}
+}
+
+// absentRules tries the tool's check out with every optional argument absent.
+func (b *toolCompiler) absentRules() {
+	check := parsePath("check")
+	if !b.src.Own.LookupPath(check).Exists() {
+		return
+	}
+	if _, err := expr.Export(b.withRequired().LookupPath(check)); expr.IsHalf(err) || expr.IsAbsent(err) {
+		b.fault("check", "cannot be evaluated when an optional argument is left out (%s): guard it with if input.x != _|_", expr.Message(err))
+	}
+}
+
+// withRequired is the tool with its required arguments there, though not known,
+// and no other.
+func (b *toolCompiler) withRequired() cue.Value {
+	tool := b.src.Value
+	for _, f := range b.schema.Fields {
+		if f.Required {
+			tool = tool.FillPath(cue.MakePath(cue.Str(bind.RootInput), cue.Str(f.Name)), f.Value)
+		}
+	}
+	return tool
+}
+
+// withAll is the tool with all arguments there, their optional parts included, and
+// all results of steps, though not known. certain says that this is all there can
+// be: which parts an alternative has is not known.
+func (b *toolCompiler) withAll() (tool cue.Value, certain bool) {
+	tool, certain = b.src.Value, true
+	for _, f := range b.schema.Fields {
+		v, all := present(f.Value, 0)
+		tool = tool.FillPath(cue.MakePath(cue.Str(bind.RootInput), cue.Str(f.Name)), v)
+		certain = certain && all
+	}
+	state := tool.Context().CompileString("{status: int, headers: [string]: string, result: _}")
+	for name := range fields(b.src.Own.LookupPath(parsePath(bind.RootSteps))) {
+		tool = tool.FillPath(cue.MakePath(cue.Str(bind.RootSteps), cue.Str(name)), state)
+	}
+	return tool, certain
+}
+
+// present gives v with its optional fields there, and whether it has no others.
+func present(v cue.Value, depth int) (_ cue.Value, certain bool) {
+	switch k := v.IncompleteKind(); {
+	case k&(cue.StructKind|cue.ListKind) == 0 && k != cue.BottomKind:
+		return v, true
+	case k == cue.ListKind:
+		return v, !v.LookupPath(cue.MakePath(cue.Index(0))).Exists()
+	}
+	if op, _ := cue.Dereference(v).Expr(); op == cue.OrOp || depth == maxDepth {
+		return v, false
+	}
+	it, err := v.Fields(cue.All())
+	if err != nil {
+		return v, false
+	}
+	certain = true
+	for it.Next() {
+		if s := it.Selector(); s.LabelType() == cue.StringLabel && s.ConstraintType() != 0 {
+			member, all := present(it.Value(), depth+1)
+			v = v.FillPath(cue.MakePath(cue.Str(s.Unquoted())), member)
+			certain = certain && all
+		}
+	}
+	return v, certain
+}
+
+// refersToNothing says whether an expression is made of literals and CUE's own
+// names alone, so that no call changes what it is.
+func refersToNothing(n ast.Node) bool {
+	if n == nil {
+		return false
+	}
+	if f, ok := n.(*ast.Field); ok {
+		n = f.Value
+	}
+	nothing := true
+	ast.Walk(n, func(n ast.Node) bool {
+		switch x := n.(type) {
+		case *ast.Ident:
+			_, imported := x.Node.(*ast.ImportSpec)
+			nothing = nothing && (x.Node == nil || imported) && x.Scope == nil
+		case *ast.StructLit, *ast.Comprehension:
+			nothing = false
+		}
+		return nothing
+	}, nil)
+	return nothing
+}
