@@ -246,6 +246,26 @@ func TestFindings(t *testing.T) {
 			server("t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/x\"}\nresponse: jq: \".[\"}"),
 			[]string{`13 domains.d.tools.t.response.jq: no jq program`},
 		},
+		"error": {
+			server("t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/x\"}\nresponse: error: \".[\"}"),
+			[]string{`13 domains.d.tools.t.response.error: no jq program`},
+		},
+		"content type": {
+			server("t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/x\"}\nresponse: contentType: \"json\"}"),
+			[]string{`13 domains.d.tools.t.response.contentType: "json" is no media type`},
+		},
+		"output schema that is no object": {
+			server("t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/x\"}\nresponse: schema: [...string]}"),
+			[]string{`13 domains.d.tools.t.response.schema: must be a struct`},
+		},
+		"output schema that says too much": {
+			server("t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/x\"}\nresponse: schema: {a!: strings.ContainsAny(\"xy\"), b?: int}}"),
+			[]string{`13 domains.d.tools.t.response.schema: a cannot be stated in JSON Schema`},
+		},
+		"of the step": {
+			server("t: {description: \"T\", action: \"read\", steps: a: http: {method: \"GET\", path: \"/x\"}\nresponse: {\naccept: [404]\nerror: \".e\"\ncontentType: \"a/b\"}}"),
+			[]string{`14 domains.d.tools.t.response.accept: belongs to the step`, `15 domains.d.tools.t.response.error: belongs to the step`, `16 domains.d.tools.t.response.contentType: belongs to the step`},
+		},
 		"half-element": {
 			server("t: {description: \"T\", action: \"update\", input: {v?: string}, http: {method: \"PATCH\", path: \"/x\"\nbody: [for f in [\"a\"] {op: \"add\", path: \"/\\(f)\", value: input.v}]}}"),
 			[]string{`13 domains.d.tools.t.http.body: element 0 of a list would be sent without a part`},

@@ -1,7 +1,10 @@
 package compile
 
 import (
+	"encoding/json"
+	"mime"
 	"slices"
+	"strings"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
@@ -16,7 +19,12 @@ func (b *toolCompiler) steps(tool *exec.Tool) {
 	b.absentRules()
 	if b.at("http").Exists() {
 		if req := b.request(tool, "http", true); req != nil {
-			tool.Steps = []exec.Step{{Request: req, Accept: b.statuses("response.accept")}}
+			tool.Steps = []exec.Step{{
+				Request:     req,
+				Accept:      b.statuses("response.accept"),
+				ContentType: b.contentType("response.contentType"),
+				Error:       b.jq("response.error"),
+			}}
 		}
 		return
 	}
@@ -35,10 +43,12 @@ func (b *toolCompiler) steps(tool *exec.Tool) {
 func (b *toolCompiler) step(tool *exec.Tool, name string) {
 	field := cue.MakePath(cue.Str("steps"), cue.Str(name)).String()
 	step := exec.Step{
-		Name:     name,
-		Accept:   b.statuses(field + ".accept"),
-		Optional: yes(b.at(field), "optional", false),
-		JQ:       b.jq(field + ".jq"),
+		Name:        name,
+		Accept:      b.statuses(field + ".accept"),
+		Optional:    yes(b.at(field), "optional", false),
+		ContentType: b.contentType(field + ".contentType"),
+		Error:       b.jq(field + ".error"),
+		JQ:          b.jq(field + ".jq"),
 	}
 	if when := parsePath(field + ".when"); b.src.Own.LookupPath(when).Exists() {
 		step.When = b.evaluator([]cue.Path{when})
@@ -52,6 +62,28 @@ func (b *toolCompiler) step(tool *exec.Tool, name string) {
 		return
 	}
 	tool.Steps = append(tool.Steps, step)
+}
+
+// contentType compiles the media type that answers are taken for, nil when none
+// is given.
+func (b *toolCompiler) contentType(field string) bind.Evaluator {
+	path := parsePath(field)
+	v := b.src.Own.LookupPath(path)
+	if !v.Exists() {
+		return nil
+	}
+	value, err := v.String()
+	if err != nil {
+		return b.evaluator([]cue.Path{path})
+	}
+	if mediaType, _, err := mime.ParseMediaType(value); err != nil || !strings.Contains(mediaType, "/") {
+		b.fault(field, "%q is no media type, such as application/json", value)
+	}
+	literal, err := json.Marshal(value)
+	if err != nil {
+		panic(err) // a string is always valid
+	}
+	return exec.Constant(literal)
 }
 
 // each compiles a list of requests, which is made by CUE at the call.

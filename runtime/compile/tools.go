@@ -2,6 +2,7 @@ package compile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -202,6 +203,42 @@ func (b *toolCompiler) response(tool *exec.Tool) {
 	r := b.at("response")
 	tool.Response.MaxBytes = whole(r, "maxBytes", 0)
 	tool.Response.JQ = b.jq("response.jq")
+	if b.at("steps").Exists() {
+		for _, field := range []string{"accept", "contentType", "error"} {
+			if b.at("response." + field).Exists() {
+				b.fault("response."+field, "belongs to the step whose answer it is about")
+			}
+		}
+	}
+	b.output(tool)
+}
+
+// output compiles the declaration of the result.
+func (b *toolCompiler) output(tool *exec.Tool) {
+	const field = "response.schema"
+	v := b.src.Own.LookupPath(parsePath(field))
+	if !v.Exists() {
+		return
+	}
+	schema, findings := jsonschema.Compile(v, jsonschema.Options{Doc: b.cfg.Doc, Pos: b.cfg.Position, Data: true, Path: b.path + "." + field})
+	b.findings = append(b.findings, findings...)
+	if len(findings) > 0 {
+		return
+	}
+	var root struct{ Type any }
+	if err := json.Unmarshal(schema.JSON, &root); err != nil || root.Type != "object" {
+		b.fault(field, "must be a struct: MCP knows results that are objects alone; let jq put the result into one")
+		return
+	}
+	for _, gap := range schema.Open {
+		b.fault(field, "%s cannot be stated in JSON Schema, and results are held against that alone: %s", cmp.Or(gap.Path, "it"), gap.Reason)
+	}
+	validator, err := jsonschema.NewValidator(schema.JSON)
+	if err != nil {
+		b.fault(field, "cannot be used: %v", err)
+		return
+	}
+	tool.Info.OutputSchema, tool.Response.Schema = schema.JSON, validator
 }
 
 // jq compiles the program at a field, nil when there is none.

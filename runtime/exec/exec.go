@@ -175,11 +175,16 @@ func (c *prepared) first(ctx context.Context, step *Step) (*bind.HTTP, error) {
 // guard turns a fault of our own into an answer: it must not end the server.
 func (p *Program) guard(name string, result *call.Result) {
 	if r := recover(); r != nil {
-		if p.Log != nil {
-			p.Log.Error("a call failed inside", "tool", name, "panic", r, "stack", string(debug.Stack()))
-		}
-		*result = call.Error(`{"error":"the call failed inside the server; it is logged there"}`)
+		*result = p.inside(name, r)
 	}
+}
+
+// inside logs a panic and gives what the caller is told of it.
+func (p *Program) inside(name string, panicked any) call.Result {
+	if p.Log != nil {
+		p.Log.Error("a call failed inside", "tool", name, "panic", panicked, "stack", string(debug.Stack()))
+	}
+	return call.Error(`{"error":"the call failed inside the server; it is logged there"}`)
 }
 
 // prepared is a call whose arguments are valid.
@@ -266,10 +271,10 @@ func (t *Tool) fail(err error) *call.Result {
 	case errors.As(err, &argument) && argument.Argument != "":
 		return t.refuse(nil, sentences(err)...)
 	case errors.Is(err, context.DeadlineExceeded):
-		r := failed(fmt.Sprintf("the call took longer than %s; nothing was sent", t.Timeout))
+		r := failed(fmt.Sprintf("the call took longer than %s before its request was made; it was not sent", t.Timeout))
 		return &r
 	}
-	r := failed(fmt.Sprintf("the request of %s could not be made, so nothing was sent: %s", t.Info.Name, err))
+	r := failed(fmt.Sprintf("the request of %s could not be made and was not sent: %s", t.Info.Name, err))
 	return &r
 }
 

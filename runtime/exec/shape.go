@@ -2,17 +2,16 @@ package exec
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
-
-	"github.com/itchyny/gojq"
 
 	"github.com/metacue/metacue/runtime/call"
+	"github.com/metacue/metacue/runtime/jsonschema"
 	"github.com/metacue/metacue/runtime/rest"
 )
 
@@ -24,6 +23,9 @@ const DefaultMaxBytes = 256 << 10
 type Response struct {
 	// JQ shapes the decoded JSON; nil passes it on.
 	JQ *JQ
+	// Schema is what the result must fit, that of the tool's OutputSchema; nil
+	// when the tool declares none.
+	Schema *jsonschema.Validator
 	// MaxBytes bounds the result; 0 means DefaultMaxBytes.
 	MaxBytes int
 }
@@ -35,74 +37,14 @@ func (r Response) limit() int {
 	return DefaultMaxBytes
 }
 
-// jqTimeout bounds one run of a jq program.
-const jqTimeout = 5 * time.Second
-
-// JQ is a compiled jq program.
-type JQ struct{ code *gojq.Code }
-
-// jqVariables are bound in every program, in the order in which run gives them.
-var jqVariables = []string{"$args", "$status", "$headers"}
-
-// ParseJQ compiles a program of github.com/itchyny/gojq. It sees no
-// environment and no files.
-func ParseJQ(src string) (*JQ, error) {
-	q, err := gojq.Parse(src)
-	if err != nil {
-		return nil, err
-	}
-	code, err := gojq.Compile(q, gojq.WithVariables(jqVariables))
-	if err != nil {
-		return nil, err
-	}
-	return &JQ{code}, nil
-}
-
-// run gives the program's one output, or a list of them when there are several
-// or none. max bounds the output in bytes.
-func (j *JQ) run(ctx context.Context, input any, values ...any) (json.RawMessage, error) {
-	ctx, cancel := context.WithTimeout(ctx, jqTimeout)
-	defer cancel()
-	var out []json.RawMessage
-	iter := j.code.RunWithContext(ctx, input, values...)
-	for {
-		v, ok := iter.Next()
-		if !ok {
-			break
-		}
-		if err, ok := v.(error); ok {
-			var halt *gojq.HaltError
-			if errors.As(err, &halt) && halt.Value() == nil {
-				break
-			}
-			return nil, err
-		}
-		b, err := gojq.Marshal(v)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, b)
-	}
-	if len(out) == 1 {
-		return out[0], nil
-	}
-	return append(append(json.RawMessage{'['}, bytes.Join(raws(out), []byte{','})...), ']'), nil
-}
-
-func raws(in []json.RawMessage) [][]byte {
-	out := make([][]byte, len(in))
-	for i, r := range in {
-		out[i] = r
-	}
-	return out
-}
-
-// upstreamError is what an agent is told of an answer that is a failure.
-type upstreamError struct {
-	Error  string          `json:"error"`
-	Status int             `json:"status"`
-	Hint   string          `json:"hint,omitempty"`
-	Body   json.RawMessage `json:"body,omitempty"`
+// answerError is what an agent is told of an answer that is a failure.
+type answerError struct {
+	Error  string `json:"error"`
+	Status int    `json:"status,omitempty"`
+	// RetryAfter is in seconds.
+	RetryAfter *int            `json:"retryAfter,omitempty"`
+	Hint       string          `json:"hint,omitempty"`
+	Body       json.RawMessage `json:"body,omitempty"`
 }
 
 // shape turns what the steps gave into a result: that of the last one that ran,
@@ -110,31 +52,129 @@ type upstreamError struct {
 func (p *Program) shape(ctx context.Context, at *progress) call.Result {
 	r, limit := at.tool.Response, at.tool.Response.limit()
 	if !at.ran {
-		return call.Text("Nothing was sent: no step applied.")
+		return p.words(at, "Nothing was sent: no step applied.")
 	}
 	resp := at.last
 	if r.JQ != nil || resp == nil || resp.IsJSON() && len(resp.Body) > 0 {
 		result, err := p.asJSON(ctx, at)
 		if err != nil {
-			return failed(p.unreadable(at.prepared, err))
+			return failed(p.unreadable(at.prepared, resp, err))
 		}
-		if result != nil {
-			return call.Text(p.Client.Scrub(string(truncate(cleanJSON(result), limit))))
+		if resp == nil || len(resp.Body) > 0 || string(result) != "null" {
+			return p.json(at, result)
 		}
 	}
 	if len(resp.Body) == 0 {
-		return call.Text(fmt.Sprintf("%s: done; the API sent no content.", status(resp.Status)))
+		if resp.Status/100 == 2 {
+			return p.words(at, fmt.Sprintf("%s: done; the API sent no content.", status(resp.Status)))
+		}
+		return p.words(at, fmt.Sprintf("The API answered %s, without content.", status(resp.Status)))
 	}
 	if text, err := resp.Text(); err == nil && resp.IsText() {
-		return call.Text(p.Client.Scrub(truncateText(cleanText(text), limit)))
+		return p.words(at, truncateText(p.Client.Scrub(cleanText(text)), limit))
+	}
+	if r.Schema != nil {
+		return p.misfit(at, "it is "+cmp.Or(resp.MediaType, "binary data")+", not JSON", nil)
 	}
 	if len(resp.Body) > limit {
-		return failed(fmt.Sprintf("%s was done, but its answer is %d bytes of %s, more than the %d that can be shown", at.tool.Info.Name, len(resp.Body), resp.MediaType, limit))
+		return failed(fmt.Sprintf("%s was done, but its answer is %d bytes of %s, more than the %d that can be shown (response.maxBytes)",
+			at.tool.Info.Name, len(resp.Body), cmp.Or(resp.MediaType, "binary data"), limit))
 	}
-	return call.Result{Content: []call.Content{{Data: resp.Body, MIMEType: resp.MediaType}}}
+	return call.Result{Content: []call.Content{{Data: resp.Body, MIMEType: cmp.Or(resp.MediaType, "application/octet-stream")}}}
 }
 
-// asJSON gives the result as compact JSON, nil when the answer has no body.
+// words makes a result of text.
+func (p *Program) words(at *progress, text string) call.Result {
+	if at.tool.Response.Schema != nil {
+		return p.misfit(at, "it is no JSON", json.RawMessage(compact(text)))
+	}
+	return call.Text(text)
+}
+
+// json makes a result of JSON. One that is too large is cut; where a schema is
+// declared it must be whole and fit.
+func (p *Program) json(at *progress, result json.RawMessage) call.Result {
+	schema, limit := at.tool.Response.Schema, at.tool.Response.limit()
+	result = p.scrubJSON(cleanJSON(result))
+	if schema == nil {
+		return call.Text(string(truncate(result, limit)))
+	}
+	if len(result) > limit {
+		return p.misfit(at, fmt.Sprintf("it has %d bytes, above the %d that can be shown, and would have to be cut", len(result), limit), result)
+	}
+	if faults := schema.Validate(result); len(faults) > 0 {
+		return p.misfit(at, misfits(faults), result)
+	}
+	r := call.Text(string(result))
+	r.Structured = result
+	return r
+}
+
+// misfit says that a result is not what the tool declares. Clients hold the
+// declaration against results, so such a one is none.
+func (p *Program) misfit(at *progress, why string, result json.RawMessage) call.Result {
+	e := answerError{
+		Error: fmt.Sprintf("%s was done, but its answer does not fit the output schema that it declares: %s", at.tool.Info.Name, why),
+		Body:  truncate(result, at.tool.Response.limit()),
+	}
+	return call.Error(p.Client.Scrub(compact(e)))
+}
+
+// maxMisfits bounds how many of the faults of an answer are told.
+const maxMisfits = 5
+
+// misfits words what a schema refuses in an answer.
+func misfits(faults []jsonschema.Fault) string {
+	var say []string
+	for i, f := range faults {
+		if i == maxMisfits {
+			say = append(say, fmt.Sprintf("and %d more", len(faults)-i))
+			break
+		}
+		switch f.Keyword {
+		case "required":
+			say = append(say, strings.TrimPrefix(f.Message, "missing required argument: ")+" is missing")
+		case "additionalProperties":
+			say = append(say, strings.TrimPrefix(f.Message, "unknown argument: ")+" is not declared")
+		default:
+			say = append(say, strings.TrimPrefix(strings.TrimPrefix(f.Message, "arguments: "), "arguments "))
+		}
+	}
+	return strings.Join(say, "; ")
+}
+
+// scrubJSON masks secrets in JSON. A number that is a secret becomes a string.
+func (p *Program) scrubJSON(data json.RawMessage) json.RawMessage {
+	scrubbed := p.Client.Scrub(string(data))
+	if len(scrubbed) == len(data) && scrubbed == string(data) || json.Valid([]byte(scrubbed)) {
+		return json.RawMessage(scrubbed)
+	}
+	const mask = "***"
+	var out strings.Builder
+	inString := false
+	for i := 0; i < len(scrubbed); i++ {
+		switch c := scrubbed[i]; {
+		case inString && c == '\\' && i+1 < len(scrubbed):
+			out.WriteByte(c)
+			i++
+			out.WriteByte(scrubbed[i])
+		case !inString && strings.IndexByte("{}[],:\"", c) < 0:
+			end := i + strings.IndexAny(scrubbed[i:]+",", "{}[],:\"")
+			if token := scrubbed[i:end]; strings.Contains(token, mask) {
+				out.WriteString(`"` + mask + `"`)
+			} else {
+				out.WriteString(token)
+			}
+			i = end - 1
+		default:
+			inString = inString != (c == '"')
+			out.WriteByte(c)
+		}
+	}
+	return json.RawMessage(out.String())
+}
+
+// asJSON gives the result as compact JSON, null when the answer has no body.
 func (p *Program) asJSON(ctx context.Context, at *progress) (json.RawMessage, error) {
 	resp, jq := at.last, at.tool.Response.JQ
 	named := at.tool.Steps[0].Name != ""
@@ -147,22 +187,42 @@ func (p *Program) asJSON(ctx context.Context, at *progress) (json.RawMessage, er
 		return jq.run(ctx, input, at.jqArgs(), nil, nil)
 	case resp == nil:
 		return at.shaped, nil
-	case len(resp.Body) == 0:
-		return nil, nil
 	case jq != nil:
-		v, err := resp.Decode()
-		if err != nil {
+		return at.runJQ(ctx, jq, resp)
+	case len(resp.Body) == 0:
+		return json.RawMessage("null"), nil
+	}
+	return compactBody(resp)
+}
+
+// runJQ shapes one answer. One without a body is null to the program, which may
+// make something of $status and $headers; when it cannot, the result is null.
+func (c *prepared) runJQ(ctx context.Context, jq *JQ, resp *rest.Response) (json.RawMessage, error) {
+	var input any
+	if len(resp.Body) > 0 {
+		var err error
+		if input, err = resp.Decode(); err != nil {
 			return nil, err
 		}
-		return jq.run(ctx, v, at.jqArgs(), resp.Status, jqHeaders(resp.Header))
 	}
+	out, err := jq.run(ctx, input, c.jqArgs(), resp.Status, jqHeaders(resp.Header))
+	if err != nil && len(resp.Body) == 0 {
+		if _, speaks := said(err); !speaks {
+			return json.RawMessage("null"), nil
+		}
+	}
+	return out, err
+}
+
+// compactBody gives the JSON of an answer byte for byte, save white space.
+func compactBody(resp *rest.Response) (json.RawMessage, error) {
 	text, err := resp.Text()
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
 	if err := json.Compact(&b, []byte(text)); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the answer is not JSON: %w", err)
 	}
 	return b.Bytes(), nil
 }
@@ -178,42 +238,96 @@ func states(steps map[string]json.RawMessage) json.RawMessage {
 	return json.RawMessage(compact(ran))
 }
 
-func decode(data json.RawMessage) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	var v any
-	err := d.Decode(&v)
-	return v, err
-}
-
-// unreadable says that an upstream did what it was asked and its answer is not
-// what it says it is. A jq program that ends with error("…") speaks for itself: it
-// has found a refusal that the API sent as a success.
-func (p *Program) unreadable(c *prepared, err error) string {
-	if said, ok := errors.AsType[gojq.ValueError](err); ok {
-		if s, ok := said.Value().(string); ok {
-			return p.Client.Scrub(cleanText(s))
-		}
+// unreadable says that an upstream did what it was asked, and that the result
+// cannot be made of its answer. resp is nil where several answers were in it.
+func (p *Program) unreadable(c *prepared, resp *rest.Response, err error) string {
+	if text, ok := said(err); ok {
+		return p.Client.Scrub(cleanText(text))
 	}
-	return p.Client.Scrub(fmt.Sprintf("%s was done, but its answer cannot be read: %v", c.tool.Info.Name, err))
+	done := c.tool.Info.Name + " was done"
+	if resp != nil {
+		done += fmt.Sprintf(" (the API answered %s)", status(resp.Status))
+	}
+	what := "its answer cannot be read"
+	if _, ok := errors.AsType[*jqError](err); ok {
+		what = "the jq program that shapes its answer failed"
+	}
+	return p.Client.Scrub(cleanText(fmt.Sprintf("%s, but %s: %v", done, what, err)))
 }
 
 // upstreamFailure tells an agent what the API said: its status and its body.
 func (p *Program) upstreamFailure(t *Tool, upstream string, resp *rest.Response) *call.Result {
 	limit := t.Response.limit()
-	e := upstreamError{
+	e := answerError{
 		Error:  fmt.Sprintf("%s answered %s", upstream, status(resp.Status)),
 		Status: resp.Status,
 		Hint:   p.Client.AuthHint(upstream, resp.Status),
+		Body:   p.shown(resp, limit),
 	}
-	var b bytes.Buffer
-	if resp.IsJSON() && json.Compact(&b, resp.Body) == nil {
-		e.Body = truncate(cleanJSON(b.Bytes()), limit)
-	} else if text, err := resp.Text(); err == nil && resp.IsText() && text != "" {
-		e.Body = json.RawMessage(compact(truncateText(cleanText(text), limit)))
+	if wait, ok := resp.RetryAfter(); ok {
+		seconds := int(wait.Seconds())
+		e.RetryAfter = &seconds
 	}
 	r := call.Error(p.Client.Scrub(compact(e)))
 	return &r
+}
+
+// shown gives the body of a failed answer as JSON, nil when it has none that
+// can be read.
+func (p *Program) shown(resp *rest.Response, limit int) json.RawMessage {
+	if body, err := compactBody(resp); err == nil && resp.IsJSON() {
+		return truncate(p.scrubJSON(cleanJSON(body)), limit)
+	}
+	if text, err := resp.Text(); err == nil && resp.IsText() && text != "" {
+		return json.RawMessage(compact(truncateText(p.Client.Scrub(cleanText(text)), limit)))
+	}
+	return nil
+}
+
+// contentFailure finds a failure inside an answer whose status is a success: by
+// the step's condition, which gives nothing, or an empty value, when there is
+// none.
+func (p *Program) contentFailure(ctx context.Context, at *progress, step *Step, upstream string, resp *rest.Response) *call.Result {
+	if step.Error == nil {
+		return nil
+	}
+	var input any
+	var err error
+	switch {
+	case len(resp.Body) == 0:
+	case resp.IsJSON():
+		input, err = resp.Decode()
+	case resp.IsText():
+		input, err = resp.Text()
+	}
+	var found []json.RawMessage
+	if err == nil {
+		found, err = step.Error.all(ctx, input, at.jqArgs(), resp.Status, jqHeaders(resp.Header))
+	}
+	if err != nil {
+		r := failed(p.unreadable(at.prepared, resp, err))
+		return &r
+	}
+	for _, v := range found {
+		switch string(v) {
+		case "false", "null", "0", `""`, "[]", "{}":
+			continue
+		}
+		e := answerError{
+			Error:  fmt.Sprintf("%s answered %s, and says in it that the call failed", upstream, status(resp.Status)),
+			Status: resp.Status,
+			Body:   truncate(p.scrubJSON(cleanJSON(v)), at.tool.Response.limit()),
+		}
+		var text string
+		if string(v) == "true" {
+			e.Body = p.shown(resp, at.tool.Response.limit())
+		} else if json.Unmarshal(v, &text) == nil {
+			e.Error, e.Body = cleanText(text), nil
+		}
+		r := call.Error(p.Client.Scrub(compact(e)))
+		return &r
+	}
+	return nil
 }
 
 // status gives a status code and its words.

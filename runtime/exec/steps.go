@@ -1,11 +1,12 @@
 package exec
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"mime"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/metacue/metacue/runtime/bind"
 	"github.com/metacue/metacue/runtime/call"
+	"github.com/metacue/metacue/runtime/catalog"
 	"github.com/metacue/metacue/runtime/rest"
 )
 
@@ -32,6 +34,12 @@ type Step struct {
 	Accept []int
 	// Optional makes any failure soft.
 	Optional bool
+	// ContentType gives the media type that the answer is taken for, in the place
+	// of what it says; nil, absent or null leaves that.
+	ContentType bind.Evaluator
+	// Error finds failures inside answers whose status is a success: its outputs
+	// are the text of one, true, or other values that are not empty.
+	Error *JQ
 	// JQ shapes the result before later steps see it.
 	JQ *JQ
 	// Refers names the earlier steps that the step refers to.
@@ -131,7 +139,7 @@ func (p *Program) step(ctx context.Context, at *progress, step *Step) *call.Resu
 	if step.Name != "" {
 		if result, err = p.result(ctx, at, step, resp); err != nil {
 			at.skip(step)
-			r := failed(p.unreadable(at.prepared, err))
+			r := failed(p.unreadable(at.prepared, resp, err))
 			return at.failed(step, -1, &r)
 		}
 		at.scope.Steps[step.Name] = state(resp, result)
@@ -190,15 +198,8 @@ func (p *Program) each(ctx context.Context, at *progress, step *Step) *call.Resu
 		}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			resp, failure := p.exchange(ctx, at, step, req)
-			if failure == nil {
-				var err error
-				if results[i], err = p.result(ctx, at, step, resp); err != nil {
-					r := failed(p.unreadable(at.prepared, err))
-					failure = &r
-				}
-			}
-			if failures[i] = failure; failure != nil && !step.Optional {
+			results[i], failures[i] = p.element(ctx, at, step, req)
+			if failures[i] != nil && !step.Optional {
 				stop.Store(true)
 			}
 		})
@@ -218,24 +219,93 @@ func (p *Program) each(ctx context.Context, at *progress, step *Step) *call.Resu
 	return nil
 }
 
+// element makes one request of a list and gives its result.
+func (p *Program) element(ctx context.Context, at *progress, step *Step, req *bind.HTTP) (result json.RawMessage, failure *call.Result) {
+	defer func() {
+		// The guard of the call does not reach into other goroutines.
+		if r := recover(); r != nil {
+			failed := p.inside(at.tool.Info.Name, r)
+			failure = &failed
+		}
+	}()
+	resp, failure := p.exchange(ctx, at, step, req)
+	if failure != nil {
+		return nil, failure
+	}
+	result, err := p.result(ctx, at, step, resp)
+	if err != nil {
+		r := failed(p.unreadable(at.prepared, resp, err))
+		return nil, &r
+	}
+	return result, nil
+}
+
 // exchange sends one request. On a status that is a failure it gives the answer
 // and the failure; without an answer only the failure.
 func (p *Program) exchange(ctx context.Context, at *progress, step *Step, req *bind.HTTP) (*rest.Response, *call.Result) {
-	resp, err := p.Client.Do(ctx, req, rest.CallOptions{Idempotent: at.tool.Info.Idempotent, Inbound: at.caller.Header})
+	info := at.tool.Info
+	resp, err := p.Client.Do(ctx, req, rest.CallOptions{
+		Idempotent: info.Idempotent,
+		Read:       info.Effect == catalog.Read,
+		Inbound:    at.caller.Header,
+	})
 	if err != nil {
-		r := failed(p.Client.Scrub(err.Error()))
+		reason := err.Error()
+		if e := (*rest.Error)(nil); errors.As(err, &e) && e.Sent && !info.Idempotent && !safe(req.Method) {
+			reason += "; the request had been sent, and may have been carried out: look before sending it again"
+		}
+		r := failed(p.Client.Scrub(reason))
 		return nil, &r
 	}
 	if resp.Status/100 != 2 && !slices.Contains(step.Accept, resp.Status) {
 		return resp, p.upstreamFailure(at.tool, req.Upstream, resp)
 	}
-	if req.Method != http.MethodGet && req.Method != http.MethodHead {
+	if resp, err = at.taken(ctx, step, resp); err != nil {
+		r := failed(p.unreadable(at.prepared, resp, err))
+		return resp, &r
+	}
+	if failure := p.contentFailure(ctx, at, step, req.Upstream, resp); failure != nil {
+		return resp, failure
+	}
+	if !safe(req.Method) {
 		at.mu.Lock()
 		at.changes = append(at.changes, fmt.Sprintf("%s: %s %s answered %s", step.Name, req.Method, pathOf(req.URL), status(resp.Status)))
 		at.mu.Unlock()
 	}
 	return resp, nil
 }
+
+// safe says whether a method changes nothing (RFC 9110 section 9.2.1).
+func safe(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+
+// taken gives an answer with the media type that the step takes it for.
+func (c *prepared) taken(ctx context.Context, step *Step, resp *rest.Response) (*rest.Response, error) {
+	if step.ContentType == nil {
+		return resp, nil
+	}
+	v, err := step.ContentType.Eval(ctx, c.scope)
+	if err != nil || v[0] == nil || string(v[0]) == "null" {
+		return resp, err
+	}
+	var value string
+	if err := json.Unmarshal(v[0], &value); err != nil {
+		return resp, fmt.Errorf("contentType is %s, no text", abbreviate(v[0]))
+	}
+	mediaType, params, err := mime.ParseMediaType(value)
+	if err != nil {
+		return resp, fmt.Errorf("contentType is %q, no media type: %w", value, err)
+	}
+	as := *resp
+	as.MediaType, as.Charset = mediaType, strings.ToLower(params["charset"])
+	return &as, nil
+}
+
+// Constant is an Evaluator that always gives v.
+func Constant(v json.RawMessage) bind.Evaluator { return constant{v} }
+
+type constant []json.RawMessage
+
+func (c constant) Eval(context.Context, *bind.Scope) ([]json.RawMessage, error) { return c, nil }
 
 // pathOf gives the path of a URL, without the query: it is for a message.
 func pathOf(s string) string {
@@ -248,27 +318,15 @@ func pathOf(s string) string {
 
 // result gives an answer as JSON, shaped by the step's jq.
 func (p *Program) result(ctx context.Context, at *progress, step *Step, resp *rest.Response) (json.RawMessage, error) {
-	text, err := resp.Text()
 	switch {
+	case step.JQ != nil:
+		return at.runJQ(ctx, step.JQ, resp)
 	case len(resp.Body) == 0:
 		return json.RawMessage("null"), nil
-	case resp.IsJSON() || step.JQ != nil:
-		if step.JQ != nil {
-			v, err := resp.Decode()
-			if err != nil {
-				return nil, err
-			}
-			return step.JQ.run(ctx, v, at.jqArgs(), resp.Status, jqHeaders(resp.Header))
-		}
-		if err != nil {
-			return nil, err
-		}
-		var b bytes.Buffer
-		if err := json.Compact(&b, []byte(text)); err != nil {
-			return nil, err
-		}
-		return b.Bytes(), nil
-	case resp.IsText() && err == nil:
+	case resp.IsJSON():
+		return compactBody(resp)
+	}
+	if text, err := resp.Text(); err == nil && resp.IsText() {
 		return json.RawMessage(compact(text)), nil
 	}
 	return json.RawMessage(compact(base64.StdEncoding.EncodeToString(resp.Body))), nil

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -89,8 +88,4 @@ func largestList(object map[string]json.RawMessage) (string, []json.RawMessage) 
 		return "", nil
 	}
 	return name, list
-}
-
-func array(list []json.RawMessage) json.RawMessage {
-	return append(append(json.RawMessage{'['}, bytes.Join(raws(list), []byte{','})...), ']')
 }
