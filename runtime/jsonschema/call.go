@@ -37,6 +37,13 @@ func init() {
 		"strings.HasPrefix": affix(func(s string) string { return "^" + quote(s) }),
 		"strings.HasSuffix": affix(func(s string) string { return quote(s) + "$" }),
 		"strings.Contains":  affix(quote),
+		"strings.ContainsAny": affix(func(s string) string {
+			var b strings.Builder
+			for _, r := range s {
+				printRune(&b, r, `\]^-[`)
+			}
+			return "[" + b.String() + "]"
+		}),
 
 		"math.MultipleOf": (*compiler).multipleOf,
 
@@ -126,7 +133,7 @@ func affix(re func(string) string) func(*compiler, []cue.Value) *shape {
 			return nil
 		}
 		if t == "" {
-			return ofKind(stringKind)
+			return c.open(stringKind, "an empty string")
 		}
 		return &shape{kinds: stringKind, str: texts{patterns: []string{re(t)}}, exact: true}
 	}

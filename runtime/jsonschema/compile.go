@@ -28,6 +28,11 @@ func Compile(v cue.Value, o Options) (out *Schema, findings diag.List) {
 		}
 	}()
 	c.scopes.start(expression(v.Source()))
+	if op, args := c.expr(v); op == cue.AndOp {
+		for _, a := range args { // declared in several places
+			c.scopes.start(expression(a.Source()))
+		}
+	}
 	out = &Schema{}
 	s := &shape{kinds: objectKind, obj: members{closed: true}, exact: true}
 	switch {

@@ -176,6 +176,17 @@ func isType(n ast.Expr) bool {
 	return ok && predeclared[id.Name] == oneType
 }
 
+// isLet says that the source of a value is the name of a let clause, which CUE
+// does not tell apart from what it stands for.
+func isLet(n ast.Node) bool {
+	id, ok := expression(n).(*ast.Ident)
+	if !ok {
+		return false
+	}
+	_, ok = id.Node.(*ast.LetClause)
+	return ok
+}
+
 type predeclaration int
 
 const (

@@ -38,8 +38,9 @@ type Fault struct {
 
 // reporter puts what the library found into words.
 type reporter struct {
-	schema, instance any
-	faults           []Fault
+	schema   func() any
+	instance any
+	faults   []Fault
 }
 
 // fault is one that says what a place must be.
@@ -415,7 +416,7 @@ func (r *reporter) shownKeyword(e *jsonschema.ValidationError, keyword string) s
 // schemaAt is the part of the schema that refused.
 func (r *reporter) schemaAt(e *jsonschema.ValidationError) any {
 	_, pointer, _ := strings.Cut(e.SchemaURL, "#")
-	v := r.schema
+	v := r.schema()
 	for _, tok := range strings.Split(pointer, "/")[1:] {
 		if t, err := url.PathUnescape(tok); err == nil {
 			tok = pointerEscapes.Replace(t)

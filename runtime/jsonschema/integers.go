@@ -21,9 +21,9 @@ func (v *Validator) Integers(instance json.RawMessage) json.RawMessage {
 	if !bytes.ContainsAny(instance, ".eE") {
 		return instance
 	}
-	w := integerWriter{root: v.raw}
+	w := integerWriter{root: v.raw()}
 	var out bytes.Buffer
-	if !w.write(&out, instance, []any{v.raw}) || !w.changed {
+	if !w.write(&out, instance, []any{w.root}) || !w.changed {
 		return instance
 	}
 	return out.Bytes()

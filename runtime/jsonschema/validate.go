@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/netip"
 	"strings"
+	"sync"
 
 	cuenet "cuelang.org/go/pkg/net"
 	cuetime "cuelang.org/go/pkg/time"
@@ -16,8 +17,8 @@ import (
 
 // Validator checks instances against one schema. It is safe for concurrent use.
 type Validator struct {
-	schema *jsonschema.Schema
-	raw    any // the schema, to say in words what it forbids
+	compiled func() (*jsonschema.Schema, error)
+	raw      func() any // the schema, to say in words what it forbids
 }
 
 // location names the one schema that a Validator knows. Nothing is ever loaded.
@@ -61,13 +62,22 @@ var annotations = []string{
 	"time", "uri", "uri-reference", "uri-template", "semver",
 }
 
-// NewValidator compiles a schema of draft 2020-12. It may refer to nothing
-// outside itself.
+// NewValidator makes a check of a schema of draft 2020-12, which may refer to
+// nothing outside itself. The schema is compiled when it is first used: a
+// server has many and calls few. One that [Compile] made always compiles;
+// should another not, every instance has that for its one fault.
 func NewValidator(schema json.RawMessage) (*Validator, error) {
-	raw, err := decode(schema)
-	if err != nil {
-		return nil, fmt.Errorf("the schema is no JSON: %w", err)
+	if !json.Valid(schema) {
+		return nil, errors.New("the schema is no JSON")
 	}
+	raw := sync.OnceValue(func() any {
+		v, _ := decode(schema) // valid, as has been seen
+		return v
+	})
+	return &Validator{raw: raw, compiled: sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(raw()) })}, nil
+}
+
+func compile(schema any) (*jsonschema.Schema, error) {
 	c := jsonschema.NewCompiler()
 	c.UseLoader(noLoader{})
 	c.DefaultDraft(jsonschema.Draft2020)
@@ -83,14 +93,10 @@ func NewValidator(schema json.RawMessage) (*Validator, error) {
 	for _, name := range annotations {
 		c.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(any) error { return nil }})
 	}
-	if err := c.AddResource(location, raw); err != nil {
+	if err := c.AddResource(location, schema); err != nil {
 		return nil, err
 	}
-	s, err := c.Compile(location)
-	if err != nil {
-		return nil, err
-	}
-	return &Validator{schema: s, raw: raw}, nil
+	return c.Compile(location)
 }
 
 // decode reads one JSON value and keeps the digits of its numbers.
@@ -112,6 +118,10 @@ func decode(b []byte) (any, error) {
 // when it fits. A number that has an integer for its value is an integer,
 // however it is written.
 func (v *Validator) Validate(instance json.RawMessage) []Fault {
+	schema, err := v.compiled()
+	if err != nil {
+		return []Fault{{Message: "the schema is at fault: " + err.Error()}}
+	}
 	in, err := decode(instance)
 	if err != nil {
 		return []Fault{{Message: "arguments are no JSON: " + err.Error()}}
@@ -121,7 +131,7 @@ func (v *Validator) Validate(instance json.RawMessage) []Fault {
 		return r.faults
 	}
 	var e *jsonschema.ValidationError
-	if err := v.schema.Validate(in); errors.As(err, &e) {
+	if err := schema.Validate(in); errors.As(err, &e) {
 		r.faults = r.all(e)
 	} else if err != nil {
 		r.faults = []Fault{{Message: err.Error()}}

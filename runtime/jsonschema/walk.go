@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
@@ -78,7 +79,7 @@ func (c *compiler) mode() mode { return mode{c.operand > 0, c.lenient > 0} }
 const (
 	// maxValues bounds what one schema may hold, against definitions that
 	// unfold without end.
-	maxValues = 20_000
+	maxValues = 5_000
 	// maxNesting bounds how deep it may go.
 	maxNesting = 64
 	// maxUnfolded is how often one definition may enclose itself when it is
@@ -177,6 +178,10 @@ func (c *compiler) shape(v cue.Value) *shape {
 		return c.conjunction(v)
 	case cue.OrOp:
 		return c.disjunction(args)
+	case cue.NoOp:
+		if isLet(src) {
+			return c.reference(v)
+		}
 	case cue.CallOp:
 		if isClose(args) {
 			return c.conjunction(v)
@@ -279,6 +284,13 @@ func (c *compiler) definitionName(v cue.Value) string {
 			base = last.Unquoted()
 		}
 	}
+	// What needs no escape in a JSON Pointer within a URI.
+	base = strings.Map(func(r rune) rune {
+		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-' || r == '.') {
+			return r
+		}
+		return '_'
+	}, base)
 	name := base
 	for n := 2; ; n++ {
 		taken := func(f *frame) bool { return f.name == name }
@@ -376,6 +388,10 @@ func (c *compiler) conjuncts(v cue.Value, target cue.Value, depth int, asts *[]a
 		if len(args) == 1 && args[0] != v {
 			return c.conjuncts(args[0], target, depth+1, asts)
 		}
+		if !isLet(src) {
+			break
+		}
+		fallthrough
 	case cue.SelectorOp, cue.IndexOp:
 		if c.scopes.depends(src) {
 			break
