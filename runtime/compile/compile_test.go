@@ -270,6 +270,17 @@ func TestFindings(t *testing.T) {
 			server("t: {description: \"T\", action: \"update\", input: {v?: string}, http: {method: \"PATCH\", path: \"/x\"\nbody: [for f in [\"a\"] {op: \"add\", path: \"/\\(f)\", value: input.v}]}}"),
 			[]string{`13 domains.d.tools.t.http.body: element 0 of a list would be sent without a part`},
 		},
+		"half-element behind what is not known": {
+			server("t: {description: \"T\", action: \"update\", input: {o!: string, v?: string, w?: [...string]}, http: {method: \"PATCH\", path: \"/x\"\nbody: [for f in [\"a\"] {op: input.o, value: input.v, w: input.w}]}}"),
+			[]string{`13 domains.d.tools.t.http.body: element 0 of a list would be sent without a part`},
+		},
+		"half-element that only moves values": {
+			server("t: {description: \"T\", action: \"update\", input: {o!: string, v?: string}, http: {method: \"PATCH\", path: \"/x\"\nbody: ops: [{op: input.o}, {op: \"test\", more: [for f in [1] {[input.v]}]}]\nquery: q: [\"\\(input.v)\"]}}"),
+			[]string{
+				`13 domains.d.tools.t.http.body.ops: element 0 of a list would be sent without a part: cannot reference optional field: v`,
+				`14 domains.d.tools.t.http.query.q: element 0 of a list would be sent without a part`,
+			},
+		},
 		"silent-omission of what is no argument": {
 			server("t: {description: \"T\", action: \"create\", input: {v?: int}, http: {method: \"POST\", path: \"/x\", body: {v: input.v\nw: {a?: int}.a}}}"),
 			[]string{`13 domains.d.tools.t.http.body.w: is never sent: cannot reference optional field: a, which is no argument`},

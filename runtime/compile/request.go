@@ -21,6 +21,9 @@ type requestCompiler struct {
 	*toolCompiler
 	field string     // of the tool: http, or steps.NAME.http
 	exprs []cue.Path // below the tool, in the order of bind.Expr
+	// inList says that the value being compiled is in one of lists.
+	inList bool
+	lists  []cue.Path // that only move values, below the tool
 }
 
 // bodies holds the fields that say what the body of a request is.
@@ -67,7 +70,7 @@ func (b *toolCompiler) request(tool *exec.Tool, field string, convention bool) *
 	}
 	r.updateDefaults(tool, &req)
 	req.Exprs = b.evaluator(r.exprs)
-	r.tryOut(r.exprs)
+	r.tryOut(r.exprs, r.lists)
 	b.timeout(tool, name)
 	return &req
 }
@@ -204,11 +207,16 @@ func (r *requestCompiler) value(v cue.Value, p cue.Path) bind.Node {
 		}
 	case *ast.ListLit:
 		if plainList(x) {
+			within := r.inList
+			if r.inList = true; !within {
+				r.lists = append(r.lists, p)
+			}
 			list := make(bind.List, 0, len(x.Elts))
 			for i := range x.Elts {
 				sel := cue.Index(i)
 				list = append(list, r.value(v.LookupPath(cue.MakePath(sel)), join(p, sel)))
 			}
+			r.inList = within
 			return list
 		}
 	default:

@@ -97,7 +97,7 @@ func (b *toolCompiler) each(tool *exec.Tool, field string) *exec.Each {
 	if name := r.upstream(); name != "" {
 		e.Base[""] = b.upstreams[name].request(name)
 	}
-	b.tryOut([]cue.Path{parsePath(field)})
+	b.tryOut([]cue.Path{parsePath(field)}, nil)
 	b.literalEach(field)
 	return e
 }

@@ -1,6 +1,9 @@
 package compile
 
 import (
+	"slices"
+	"strings"
+
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 
@@ -11,16 +14,25 @@ import (
 // tryOut evaluates expressions before any call, with every optional argument
 // absent and with all given, and reports what would break at a call or never be
 // sent: elements of lists without a part, types in the place of values, optional
-// fields that are no arguments.
-func (b *toolCompiler) tryOut(exprs []cue.Path) {
+// fields that are no arguments. lists are those that only move values.
+func (b *toolCompiler) tryOut(exprs, lists []cue.Path) {
+	half := map[string]bool{}
+	if len(exprs)+len(lists) > 0 {
+		absent := b.withRequired()
+		for _, p := range slices.Concat(lists, exprs) {
+			told := slices.ContainsFunc(lists, func(l cue.Path) bool { return half[l.String()] && strings.HasPrefix(p.String(), l.String()+"[") })
+			if err := expr.Half(absent.LookupPath(p)); err != nil && !told {
+				half[p.String()] = true
+				b.fault(p.String(), "with the optional arguments left out: %s; guard it with if input.x != _|_", expr.Message(err))
+			}
+		}
+	}
 	if len(exprs) == 0 {
 		return
 	}
-	absent := b.withRequired()
 	given, certain := b.withAll()
 	for _, p := range exprs {
-		if _, err := expr.Export(absent.LookupPath(p)); expr.IsHalf(err) {
-			b.fault(p.String(), "with the optional arguments left out: %s; guard it with if input.x != _|_", expr.Message(err))
+		if half[p.String()] {
 			continue
 		}
 		switch _, err := expr.Export(given.LookupPath(p)); {

@@ -23,12 +23,7 @@ func Export(v cue.Value) (json.RawMessage, error) {
 func export(b *bytes.Buffer, v cue.Value, inList bool) error {
 	// The error of a struct is that of its comprehensions, or of a member
 	// beyond repair; absent members show only in the walk.
-	err := v.Err()
-	if err == nil && v.IncompleteKind() == cue.BottomKind {
-		// Of a reference to a definition or hidden field CUE tells an error only
-		// when it is followed.
-		err = v.Eval().Err()
-	}
+	err := fault(v)
 	if err != nil && (inList || !IsAbsent(err)) {
 		return err
 	}
@@ -50,6 +45,52 @@ func export(b *bytes.Buffer, v cue.Value, inList bool) error {
 		return err
 	}
 	return json.Compact(b, data)
+}
+
+// fault gives the error of v itself.
+func fault(v cue.Value) error {
+	err := v.Err()
+	if err == nil && v.IncompleteKind() == cue.BottomKind {
+		// Of a reference to a definition or hidden field CUE tells an error only
+		// when it is followed.
+		err = v.Eval().Err()
+	}
+	return err
+}
+
+// Half finds an element of a list, at any depth, that would be sent without a
+// part because it refers to an absent argument; nil when there is none. Whatever
+// else is not known yet is passed over.
+func Half(v cue.Value) error { return half(v, -1) }
+
+// half looks into v, which is in element index of a list, -1 for in none.
+func half(v cue.Value, index int) error {
+	if err := fault(v); index >= 0 && IsAbsent(err) {
+		return &halfElement{index, err}
+	}
+	switch v.IncompleteKind() {
+	case cue.ListKind:
+		list, err := v.List()
+		if err != nil {
+			return nil
+		}
+		for i := 0; list.Next(); i++ {
+			if err := half(list.Value(), i); err != nil {
+				return err
+			}
+		}
+	case cue.StructKind, cue.BottomKind:
+		fields, err := v.Fields()
+		if err != nil {
+			return nil
+		}
+		for fields.Next() {
+			if err := half(fields.Value(), index); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // exportStruct writes the members of v. absent is an error of v itself, if any:
