@@ -99,6 +99,10 @@ func TestRequests(t *testing.T) {
 			`{"f":{"a":"1","b/c":"2"},"z":3}`,
 			`GET https://api.example/v1/x?filter%5Ba%5D=1&filter%5Bb%2Fc%5D=2&z=3&api-version=7.1`,
 		},
+		"an argument that holds the parameters": {
+			`input: q?: [string]: string, http: {method: "GET", path: "/x", query: input.q}`,
+			`{"q":{"a":"1","b/c":"2"}}`, `GET https://api.example/v1/x?a=1&b%2Fc=2&api-version=7.1`,
+		},
 		"vars": {
 			`input: a?: string, http: {method: "GET", path: "/x{/kind,a}", vars: {if input.a != _|_ {kind: "things"}}}`,
 			`{"a":"A"}`, `GET https://api.example/v1/x/things/A?api-version=7.1`,

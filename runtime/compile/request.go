@@ -563,6 +563,9 @@ func (r *requestCompiler) varNames() []string {
 // flat finds query parameters that are objects.
 func (r *requestCompiler) flat(region string, fields []bind.Field) {
 	for _, f := range fields {
+		if f.Name == "" {
+			continue // an object of parameters, spread
+		}
 		switch n := f.Value.(type) {
 		case bind.Object:
 			r.fault(member(r.field+"."+region, f.Name), "an object cannot stand in the query: write an expression that flattens it")
