@@ -372,6 +372,28 @@ func TestFetchAtStart(t *testing.T) {
 	}
 }
 
+// A module can be replaced by a directory, as cue.mod/local-module.cue has it.
+func TestReplacedModule(t *testing.T) {
+	dir := t.TempDir()
+	for _, f := range txtar.Parse([]byte(needsModule + `
+-- cue.mod/local-module.cue --
+deps: "example.com/dep@v0": replaceWith: "../dep"
+`)).Files {
+		writeFiles(t, filepath.Join(dir, "conf"), fstest.MapFS{f.Name: {Data: f.Data}})
+	}
+	for _, f := range txtar.Parse([]byte(depModule)).Files {
+		writeFiles(t, filepath.Join(dir, "dep"), fstest.MapFS{strings.TrimPrefix(f.Name, "example.com_dep_v0.1.0/"): {Data: f.Data}})
+	}
+	writeFiles(t, filepath.Join(dir, "conf"), fstest.MapFS{"frame.cue": {Data: []byte(frameFile)}})
+	c, findings := Dir("conf", Options{Dir: dir})
+	if len(findings) > 0 {
+		t.Fatalf("findings:\n%s", text(t, findings))
+	}
+	if refs := c.Tools()[0].Refs(); len(refs) != 2 || refs[1].Pos.Filename() != filepath.Join("dep", "lib", "lib.cue") {
+		t.Errorf("references: %v", refs)
+	}
+}
+
 // makeWritable lets the test remove what CUE's module cache makes read-only.
 func makeWritable(dir string) {
 	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -16,6 +17,7 @@ import (
 
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/build"
+	"cuelang.org/go/cue/format"
 	cueload "cuelang.org/go/cue/load"
 	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/cue/token"
@@ -68,7 +70,7 @@ func (im *importer) find(written string, at token.Pos) (*build.Instance, diag.Li
 		return nil, nil
 	}
 	if p.Path == schema.ImportPath {
-		if p.Version != "" && p.Version != schemaVersion().Major {
+		if _, major, _ := strings.Cut(schema.Module, "@"); p.Version != "" && p.Version != major {
 			return nil, diag.List{finding(at, "", fmt.Sprintf("there is no %s in this metacue: it has %s", written, schema.Version))}
 		}
 		return schemaInstance(), nil
@@ -77,7 +79,7 @@ func (im *importer) find(written string, at token.Pos) (*build.Instance, diag.Li
 		return nil, diag.List{finding(at, "", fmt.Sprintf(
 			"the package %s needs a cue.mod/module.cue that names its module: without one only %s and CUE's own packages can be imported", written, schema.ImportPath))}
 	}
-	t := &tree{base: im.src.fsys, mounts: map[string]fs.FS{}}
+	t := &tree{base: im.src.fsys, mounts: map[string]fs.FS{}, files: im.replacements()}
 	reg := &registry{tree: t, fetch: im.fetch}
 	insts := cueload.Instances([]string{written}, &cueload.Config{
 		FS:         t,
@@ -138,12 +140,6 @@ func pinned(f *modfile.File, data []byte, name string) diag.List {
 	return nil
 }
 
-// schemaVersion gives the parts of the embedded version.
-func schemaVersion() (v struct{ Major string }) {
-	_, v.Major, _ = strings.Cut(schema.Module, "@")
-	return v
-}
-
 // schemaInstance makes the embedded package anew: an instance belongs to the
 // configuration that imports it.
 func schemaInstance() *build.Instance {
@@ -177,9 +173,11 @@ const schemaPrefix = schema.ImportPath + "@" + schema.Version + "/"
 // character of a module path's element.
 const mountPoint = "@modules"
 
-// tree is a file system with modules mounted below mountPoint.
+// tree is a file system with modules mounted below mountPoint, and with some
+// files replaced.
 type tree struct {
 	base   fs.FS
+	files  map[string][]byte
 	mu     sync.Mutex
 	mounts map[string]fs.FS
 }
@@ -197,20 +195,68 @@ func (t *tree) mount(v cuemodule.Version, loc cuemodule.SourceLoc) (cuemodule.So
 }
 
 func (t *tree) Open(name string) (fs.File, error) {
+	if data, ok := t.files[name]; ok {
+		f, err := t.base.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		return replaced{f, bytes.NewReader(data)}, nil
+	}
+	if !strings.HasPrefix(name, mountPoint+"/") {
+		return t.base.Open(name)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if strings.HasPrefix(name, mountPoint+"/") {
-		for at, fsys := range t.mounts {
-			if name == at {
-				return fsys.Open(".")
-			}
-			if rest, ok := strings.CutPrefix(name, at+"/"); ok {
-				return fsys.Open(rest)
-			}
+	for at, fsys := range t.mounts {
+		if name == at {
+			return fsys.Open(".")
 		}
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+		if rest, ok := strings.CutPrefix(name, at+"/"); ok {
+			return fsys.Open(rest)
+		}
 	}
-	return t.base.Open(name)
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+// replaced is a file with other contents.
+type replaced struct {
+	fs.File
+	contents *bytes.Reader
+}
+
+func (r replaced) Read(p []byte) (int, error) { return r.contents.Read(p) }
+
+// replacements gives cue.mod/local-module.cue with absolute directories in place
+// of relative ones, which CUE's loader does not find in a file system of ours.
+func (im *importer) replacements() map[string][]byte {
+	name := path.Join(im.mod.root, "cue.mod", "local-module.cue")
+	data, err := fs.ReadFile(im.src.fsys, name)
+	if err != nil {
+		return nil
+	}
+	f, err := parser.ParseFile(name, data)
+	if err != nil {
+		return nil // the loader says so
+	}
+	ast.Walk(f, func(n ast.Node) bool {
+		field, ok := n.(*ast.Field)
+		if !ok {
+			return true
+		}
+		label, _, _ := ast.LabelName(field.Label)
+		lit, ok := field.Value.(*ast.BasicLit)
+		if !ok || label != "replaceWith" {
+			return true
+		}
+		if dir, err := strconv.Unquote(lit.Value); err == nil && strings.HasPrefix(dir, ".") {
+			lit.Value = strconv.Quote(path.Join("/", im.mod.root, dir))
+		}
+		return true
+	}, nil)
+	if data, err = format.Node(f); err != nil {
+		return nil
+	}
+	return map[string][]byte{name: data}
 }
 
 // rooted is a file system that knows where it appears in the tree, which is
