@@ -55,6 +55,8 @@ type TemplateVar struct {
 	Name string
 	// Optional says that the variable may be absent: {/x} and {?x}.
 	Optional bool
+	// Query says that the variable makes a query parameter: {?x}.
+	Query bool
 	// Offset is where the name begins, in bytes from the start of the template.
 	Offset int
 }
@@ -218,7 +220,7 @@ func (p *templateParser) expression(offset int, s string) {
 		case !validName(v.name):
 			p.fault(offset, "%q is no name of a variable: use letters, digits, \"_\", \"-\", and \".\" between them", v.name)
 		default:
-			p.t.vars = append(p.t.vars, TemplateVar{Name: v.name, Optional: e.op == '/' || e.op == '?', Offset: offset})
+			p.t.vars = append(p.t.vars, TemplateVar{Name: v.name, Optional: e.op == '/' || e.op == '?', Query: e.op == '?', Offset: offset})
 		}
 		e.vars = append(e.vars, v)
 		offset += len(spec) + 1

@@ -167,7 +167,7 @@ func TestTemplateVars(t *testing.T) {
 	want := []bind.TemplateVar{
 		{Name: "project", Optional: true, Offset: 2}, {Name: "team", Optional: true, Offset: 10},
 		{Name: "id", Offset: 23}, {Name: "path", Offset: 32}, {Name: "client-uuid", Offset: 39}, {Name: "a.b_c", Offset: 53},
-		{Name: "x", Optional: true, Offset: 61}, {Name: "id", Optional: true, Offset: 64},
+		{Name: "x", Optional: true, Query: true, Offset: 61}, {Name: "id", Optional: true, Query: true, Offset: 64},
 	}
 	if got := p.Vars(); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %v\nwant %v", got, want)

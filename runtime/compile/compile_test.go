@@ -238,6 +238,26 @@ func TestFindings(t *testing.T) {
 				`14 domains.d.tools.t.input.c[]: no value fits: it refers to o,`,
 			},
 		},
+		"arg-collision with credentials": {
+			server("t: {description: \"T\", action: \"read\", input: {key?: string}, http: {method: \"GET\", path: \"/x\", upstream: \"q\"}}\n"+
+				"u: {description: \"T\", action: \"read\", input: a!: string, http: {method: \"GET\", path: \"/x{?a}\", upstream: \"h\", headers: \"x-key\": input.a}}\n"+
+				"v: {description: \"T\", action: \"read\", input: a!: string, http: {method: \"GET\", path: \"/x\", upstream: \"q\", query: key: input.a}}\n"+
+				"w: {description: \"T\", action: \"read\", input: key?: string, http: {method: \"GET\", path: \"/x{?key}\", upstream: \"q\"}}\n") +
+				"upstreams: q: {url: \"https://q.example\", auth: query: {name: \"key\", value: env: \"K\"}}\n" +
+				"upstreams: h: {url: \"https://h.example\", auth: header: {name: \"X-Key\", value: env: \"K\"}, headers: \"x-KEY\": \"mine\"}\n",
+			[]string{
+				`12 domains.d.tools.t.input.key: which holds the upstream's credentials`,
+				`13 domains.d.tools.u.http.headers."x-key": holds the upstream's credentials`,
+				`14 domains.d.tools.v.http.query.key: holds the upstream's credentials`,
+				`15 domains.d.tools.w.http.path: stands in the place of the upstream's credentials`,
+				`20 upstreams.h.headers."x-KEY": holds the upstream's credentials`,
+			},
+		},
+		"arg-collision within the path and query": {
+			server("t: {description: \"T\", action: \"read\", input: {a?: string}, http: {method: \"GET\", path: \"/x{?a}\", query: a: \"b\"}}\n" +
+				"u: {description: \"T\", action: \"read\", input: {\"api-version\"?: string}, http: {method: \"GET\", path: \"/x{?api-version}\"}}\n"),
+			[]string{`12 domains.d.tools.t.http.path: {?a} and query both send a`, `13 domains.d.tools.u.http.path: beside the upstream's own`},
+		},
 		"query-object": {
 			server("t: {description: \"T\", action: \"read\", input: {o?: {x?: int}}, http: {method: \"GET\", path: \"/x\"}}"),
 			[]string{`12 domains.d.tools.t.input.o: an object cannot stand in the query`},
@@ -349,6 +369,22 @@ func TestFindings(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestCredentialScope pins that a dry run shows no request that would be refused:
+// a caller names the header that holds the credentials.
+func TestCredentialScope(t *testing.T) {
+	p, findings := build(t, server(`t: {description: "T", action: "read", input: h?: [string]: string, http: {method: "GET", path: "/x", upstream: "k", headers: input.h}}`)+
+		`upstreams: k: {url: "https://k.example", auth: header: {name: "X-Key", value: env: "K"}}`)
+	if len(findings) > 0 {
+		t.Fatal(findings)
+	}
+	if plan, r := p.Plan(t.Context(), call.Caller{}, "t", json.RawMessage(`{"h":{"x-key":"mine"}}`)); plan != nil || !strings.Contains(exec.Reason(r), "credentials") {
+		t.Errorf("got %v, %v", plan, r)
+	}
+	if plan, r := p.Plan(t.Context(), call.Caller{}, "t", json.RawMessage(`{"h":{"x-other":"mine"}}`)); plan == nil {
+		t.Errorf("got %v", r)
 	}
 }
 

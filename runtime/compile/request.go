@@ -64,6 +64,9 @@ func (b *toolCompiler) request(tool *exec.Tool, field string, convention bool) *
 		req.Body = &bind.Body{Kind: body.kind, Value: r.node(body.field)}
 	}
 	r.headerNames(req.Headers)
+	up := b.upstreams[name]
+	up.secrets("query", req.Query, func(f, why string) { r.fault(member(r.field+".query", f), "%s", why) })
+	up.secrets("headers", req.Headers, func(f, why string) { r.fault(member(r.field+".headers", f), "%s", why) })
 	r.flat("query", req.Query)
 	if convention {
 		r.place(&req)
@@ -428,6 +431,10 @@ func (r *requestCompiler) place(req *bind.Request) {
 				r.addAt(f.Pos, member(r.path+".input", f.Name), "an object cannot stand in the query: write an expression for it in %s.query", r.field)
 				continue
 			}
+			if slices.Contains(req.Strip, f.Name) {
+				r.addAt(f.Pos, member(r.path+".input", f.Name), "argument %s would be sent as query parameter %s, which holds the upstream's credentials: rename it", f.Name, f.Name)
+				continue
+			}
 			if hasField(req.Query, f.Name) || hasField(req.BaseQuery, f.Name) {
 				r.addAt(f.Pos, member(r.path+".input", f.Name), "argument %s would be sent as query parameter %s, which the request sets already: refer to it there, or rename it", f.Name, f.Name)
 				continue
@@ -521,6 +528,9 @@ func (r *requestCompiler) pathVariables(t *bind.Template, req *bind.Request) {
 		}
 		seen[v.Name] = true
 		r.inPaths[v.Name] = true
+		if v.Query {
+			r.queryVariable(path, v.Name, req)
+		}
 		f, ok := r.argument(v.Name)
 		given := slices.Contains(vars, v.Name)
 		switch {
@@ -539,6 +549,18 @@ func (r *requestCompiler) pathVariables(t *bind.Template, req *bind.Request) {
 		if !seen[name] {
 			r.fault(r.field+".vars", "%s is not in the path%s", name, "")
 		}
+	}
+}
+
+// queryVariable finds a parameter that {?x} would send a second time.
+func (r *requestCompiler) queryVariable(path, name string, req *bind.Request) {
+	switch {
+	case slices.Contains(req.Strip, name):
+		r.fault(path, "{?%s} stands in the place of the upstream's credentials", name)
+	case hasField(req.BaseQuery, name):
+		r.fault(path, "{?%s} would be sent beside the upstream's own query parameter %s: set it in query to replace that", name, name)
+	case r.own("query").LookupPath(cue.MakePath(cue.Str(name))).Exists():
+		r.fault(path, "{?%s} and query both send %s", name, name)
 	}
 }
 

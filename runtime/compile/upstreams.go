@@ -24,11 +24,26 @@ type upstream struct {
 	timeout time.Duration
 	// strip names the query parameter that holds the credentials, if one does.
 	strip []string
+	// sealed names the headers that hold credentials.
+	sealed []string
 }
 
 // request is the beginning of every request to the upstream.
 func (u *upstream) request(name string) bind.Request {
 	return bind.Request{Upstream: name, Base: u.base, BaseQuery: u.query, BaseHeaders: u.headers, Strip: u.strip}
+}
+
+// secrets tells which fields of a region of a request, query or headers, stand in
+// the place of the upstream's credentials: such a request is never sent.
+func (u *upstream) secrets(region string, fields []bind.Field, tell func(field, why string)) {
+	for _, f := range fields {
+		switch {
+		case region == "query" && slices.Contains(u.strip, f.Name):
+			tell(f.Name, "the query parameter "+f.Name+" holds the upstream's credentials: auth alone sets it")
+		case region == "headers" && slices.ContainsFunc(u.sealed, func(name string) bool { return strings.EqualFold(name, f.Name) }):
+			tell(f.Name, "the header "+f.Name+" holds the upstream's credentials: auth alone sets it")
+		}
+	}
 }
 
 // readUpstreams reads the HTTP APIs and applies the URLs given from outside.
@@ -59,8 +74,15 @@ func (c *compiler) readUpstreams() []rest.Upstream {
 			AllowPrivate:       yes(v, "network.allowPrivate", false),
 		}
 		c.policies(&up, v, path)
-		if up.Auth != nil && up.Auth.Query != nil {
-			u.strip = []string{up.Auth.Query.Name}
+		if a := up.Auth; a != nil {
+			switch {
+			case a.Query != nil:
+				u.strip = []string{a.Query.Name}
+			case a.Header != nil:
+				u.sealed = []string{a.Header.Name}
+			default:
+				u.sealed = []string{"Authorization"}
+			}
 		}
 		for key, value := range fields(v.LookupPath(parsePath("query"))) {
 			if b, err := expr.Export(value); err == nil {
@@ -71,10 +93,13 @@ func (c *compiler) readUpstreams() []rest.Upstream {
 			c.headerName(member(path+".headers", key), key)
 			if s := c.secret(value, member(path+".headers", key)); s != nil {
 				up.SecretHeaders = append(up.SecretHeaders, rest.Named{Name: key, Value: *s})
+				u.sealed = append(u.sealed, key)
 			} else if b, err := expr.Export(value); err == nil {
 				u.headers = append(u.headers, bind.Field{Name: key, Value: bind.Const(b)})
 			}
 		}
+		u.secrets("query", u.query, func(field, why string) { c.add(member(path+".query", field), "%s", why) })
+		u.secrets("headers", u.headers, func(field, why string) { c.add(member(path+".headers", field), "%s", why) })
 		c.upstreams[name] = u
 		c.order = append(c.order, name)
 		if len(c.findings) == before { // package rest would find the same again

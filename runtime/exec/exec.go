@@ -44,6 +44,8 @@ type Program struct {
 type Client interface {
 	// Do sends a request and reads the answer, whatever its status.
 	Do(ctx context.Context, req *bind.HTTP, o rest.CallOptions) (*rest.Response, error)
+	// Check says why Do would not send a request; nil when it would.
+	Check(req *bind.HTTP) error
 	// Preview is the request as it would go out, secrets masked.
 	Preview(req *bind.HTTP) *bind.HTTP
 	// Scrub masks secrets in what is shown.
@@ -135,6 +137,9 @@ func (p *Program) Plan(ctx context.Context, caller call.Caller, name string, arg
 			return nil, *c.tool.fail(err)
 		}
 		if req != nil {
+			if err := p.Client.Check(req); err != nil {
+				return nil, failed(p.Client.Scrub(err.Error()))
+			}
 			return &Plan{Request: p.Client.Preview(req), Then: waits(c.tool.Steps[i+1:])}, call.Result{Repairs: c.repairs}
 		}
 	}

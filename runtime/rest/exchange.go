@@ -69,13 +69,10 @@ type exchange func(context.Context, *sending) (*Response, error)
 // SecretUnreadable and PlaintextAuth come before anything is sent. The exchange
 // ends with ctx or with the upstream's time-out, whichever is first.
 func (c *Client) Do(ctx context.Context, req *bind.HTTP, o CallOptions) (*Response, error) {
+	if err := c.Check(req); err != nil {
+		return nil, err
+	}
 	u := c.upstreams[req.Upstream]
-	if u == nil {
-		return nil, &Error{Kind: BadRequest, Upstream: req.Upstream, Message: fmt.Sprintf("there is no upstream %q", req.Upstream)}
-	}
-	if err := u.check(req); err != nil {
-		return nil, &Error{Kind: BadRequest, Upstream: u.Name, Message: c.Scrub(fmt.Sprintf("the request may not go to the upstream %q: %v", u.Name, err))}
-	}
 	start := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, u.Timeout, errTimeout)
 	defer cancel()
@@ -84,6 +81,19 @@ func (c *Client) Do(ctx context.Context, req *bind.HTTP, o CallOptions) (*Respon
 		return nil, err
 	}
 	return u.do(ctx, c.sending(req, o, credentials, start))
+}
+
+// Check says why a request may not go out, nil when it may: Do refuses it with
+// the same *Error.
+func (c *Client) Check(req *bind.HTTP) error {
+	u := c.upstreams[req.Upstream]
+	if u == nil {
+		return &Error{Kind: BadRequest, Upstream: req.Upstream, Message: fmt.Sprintf("there is no upstream %q", req.Upstream)}
+	}
+	if err := u.check(req); err != nil {
+		return &Error{Kind: BadRequest, Upstream: u.Name, Message: c.Scrub(fmt.Sprintf("the request may not go to the upstream %q: %v", u.Name, err))}
+	}
+	return nil
 }
 
 // once sends a request once and reads the answer.
