@@ -17,6 +17,7 @@ import (
 	"github.com/metacue/metacue/runtime/call"
 	"github.com/metacue/metacue/runtime/compile"
 	"github.com/metacue/metacue/runtime/exec"
+	"github.com/metacue/metacue/runtime/expect"
 	"github.com/metacue/metacue/runtime/load"
 	"github.com/metacue/metacue/runtime/rest"
 )
@@ -216,7 +217,7 @@ func TestDefaultProject(t *testing.T) {
 }
 
 // Every configuration in the folders below is a package that CUE can read by
-// itself.
+// itself, and does what its own tests say.
 func TestFolders(t *testing.T) {
 	dirs, err := filepath.Glob("*/*.cue")
 	if err != nil || len(dirs) == 0 {
@@ -235,8 +236,12 @@ func TestFolders(t *testing.T) {
 			}
 		}
 		cfg, findings := load.Dir(dir, load.Options{})
+		var p *exec.Program
 		if len(findings) == 0 {
-			_, findings = compile.Compile(cfg, compile.Options{})
+			p, findings = compile.Compile(cfg, compile.Options{})
+		}
+		if len(findings) == 0 {
+			findings = expect.Run(t.Context(), cfg, p).Findings
 		}
 		if len(findings) > 0 {
 			t.Errorf("%s:\n%v", dir, findings)
