@@ -16,6 +16,9 @@ import (
 // sent: elements of lists without a part, types in the place of values, optional
 // fields that are no arguments. lists are those that only move values.
 func (b *toolCompiler) tryOut(exprs, lists []cue.Path) {
+	if b.src.Faulty { // what is reported already leaves gaps
+		return
+	}
 	half := map[string]bool{}
 	if len(exprs)+len(lists) > 0 {
 		absent := b.withRequired()
@@ -47,6 +50,9 @@ func (b *toolCompiler) tryOut(exprs, lists []cue.Path) {
 
 // absentRules tries the tool's check out with every optional argument absent.
 func (b *toolCompiler) absentRules() {
+	if b.src.Faulty {
+		return
+	}
 	check := parsePath("check")
 	if !b.src.Own.LookupPath(check).Exists() {
 		return
