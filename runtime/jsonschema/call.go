@@ -200,7 +200,7 @@ func (c *compiler) operands(args ...cue.Value) []*shape {
 	defer func() { c.operand-- }()
 	shapes := make([]*shape, len(args))
 	for i, a := range args {
-		shapes[i] = c.shape(a)
+		shapes[i] = c.shape(a).condition()
 	}
 	return shapes
 }

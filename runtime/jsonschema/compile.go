@@ -68,6 +68,9 @@ func (c *compiler) input(v cue.Value, out *Schema) *shape {
 		}
 		return unstated(objectKind)
 	}
+	if v.IncompleteKind() == cue.StructKind {
+		s = s.within(objectKind) // arguments are an object in any case
+	}
 	if s.kinds != objectKind {
 		if len(c.findings) == 0 {
 			c.finding(v.Pos(), "input must be a struct that declares the arguments")

@@ -176,6 +176,26 @@ func isType(n ast.Expr) bool {
 	return ok && predeclared[id.Name] == oneType
 }
 
+// literalsOf lists the literals among the alternatives of an expression, as they
+// are written.
+func literalsOf(n ast.Expr, list []string) []string {
+	switch n := n.(type) {
+	case *ast.BasicLit:
+		list = append(list, n.Value)
+	case *ast.ParenExpr:
+		return literalsOf(n.X, list)
+	case *ast.UnaryExpr:
+		if n.Op == token.MUL {
+			return literalsOf(n.X, list)
+		}
+	case *ast.BinaryExpr:
+		if n.Op == token.OR {
+			return literalsOf(n.Y, literalsOf(n.X, list))
+		}
+	}
+	return list
+}
+
 // isLet says that the source of a value is the name of a let clause, which CUE
 // does not tell apart from what it stands for.
 func isLet(n ast.Node) bool {

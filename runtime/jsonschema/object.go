@@ -13,17 +13,38 @@ import (
 
 // object is what a struct accepts. asts is the syntax that it is made of.
 func (c *compiler) object(v cue.Value, asts []ast.Node) *shape {
-	if s := c.altered(v, asts); s != nil {
-		return s
+	s := c.altered(v, asts)
+	if s == nil {
+		s = c.fields(v)
 	}
-	return c.fields(v)
+	if s.kinds == objectKind && c.undecided(v, asts) {
+		r := *s
+		r.kinds = anyKind
+		return &r
+	}
+	return s
+}
+
+// undecided says that CUE takes other values than structs as well: it does when
+// a struct holds nothing for certain and conditions that may bring something.
+func (c *compiler) undecided(v cue.Value, asts []ast.Node) bool {
+	conditional := false
+	for _, n := range asts {
+		structs(n, func(st *ast.StructLit) {
+			conditional = conditional || slices.ContainsFunc(st.Elts, func(e ast.Decl) bool {
+				_, ok := e.(*ast.Comprehension)
+				return ok
+			})
+		})
+	}
+	return conditional && v.Unify(v.Context().CompileString("null")).Err() == nil
 }
 
 // fields is what a struct accepts whose members are all in sight.
 func (c *compiler) fields(v cue.Value) *shape {
 	it, err := v.Fields(cue.All(), cue.Patterns(true))
 	if err != nil {
-		return c.open(objectKind, "%s", reason(err))
+		return c.openObject("%s", reason(err))
 	}
 	s := ofKind(objectKind)
 	m := &s.obj
@@ -60,7 +81,7 @@ func (c *compiler) fields(v cue.Value) *shape {
 			if c.operand > 0 {
 				known = cue.Final()
 			}
-			p.required = !c.dependsOn(val) && val.Validate(known) != nil
+			p.required = !c.dependsOn(val) && (val.Validate(known) != nil || c.operand > 0 && c.lenient == 0 && failing(val))
 			s.fills = true
 			if c.operand == 0 && !p.required {
 				p.notes.def = c.defaultOf(val)
@@ -85,6 +106,17 @@ func (c *compiler) fields(v cue.Value) *shape {
 		order(m.props, c.declared(v, 0))
 	}
 	return s
+}
+
+// failing says that there is an error anywhere in a value, if only of what may
+// still come.
+func failing(v cue.Value) bool {
+	found := false
+	v.Walk(func(v cue.Value) bool {
+		found = found || v.Err() != nil
+		return !found
+	}, nil)
+	return found
 }
 
 // take notes that the shape has one that is part of it.
@@ -400,32 +432,58 @@ func (c *compiler) altered(v cue.Value, asts []ast.Node) *shape {
 	case !changes:
 		return nil
 	case !stated:
-		return c.open(objectKind, "members that depend on other members")
+		return c.openObject("members that depend on other members")
 	}
-	// What holds when a member is there can be stated: if x != _|_ {…}. CUE
-	// works it out when the member is filled in with anything.
+	// What holds when a member is there can be stated: if x != _|_ {…}.
 	s := c.fields(v)
 	if s.kinds != objectKind || len(s.also) > 0 {
-		return c.open(objectKind, "members that depend on other members")
+		return c.openObject("members that depend on other members")
 	}
-	top := v.Context().CompileString("_")
 	for _, name := range when {
-		w := v.FillPath(cue.MakePath(cue.Str(name)), top)
-		if op, _ := c.expr(c.eval(w)); w.Err() != nil || w.IncompleteKind() != cue.StructKind || op != cue.NoOp {
+		then, more := c.given(v, s, name)
+		if more == nil {
+			// It may bring members with it that are not known.
 			c.gap("what holds when %s is given", name)
 			s.exact = false
-			// It may also bring members with it.
 			s.obj.open, s.obj.closed = s.obj.open || s.obj.closed, false
 			continue
 		}
-		then := c.fields(w)
-		more := c.beyond(s, then, name)
 		s.take(then)
-		if more != nil {
-			s.also = append(s.also, clause{op: opIfMember, name: name, of: []*shape{more}})
-		}
+		s.also = append(s.also, clause{op: opIfMember, name: name, of: []*shape{more}})
 	}
 	return s
+}
+
+// openObject is an object of which nothing can be said.
+func (c *compiler) openObject(format string, args ...any) *shape {
+	s := c.open(objectKind, format, args...)
+	s.obj.open = c.operand == 0
+	return s
+}
+
+// witnesses are values to fill in for a member, to see what it brings with it.
+const witnesses = `[_, "", "a", 0, 1, 0.5, true, null, [], {}]`
+
+// given finds what holds when a member is there: then is all of it, more what
+// is not in s. Both are nil when it does not come to light.
+func (c *compiler) given(v cue.Value, s *shape, name string) (then, more *shape) {
+	it, err := v.Context().CompileString(witnesses).List()
+	for i := 0; err == nil && it.Next(); i++ {
+		w := v.FillPath(cue.MakePath(cue.Str(name)), it.Value())
+		if op, _ := c.expr(c.eval(w)); w.Err() != nil || w.IncompleteKind() != cue.StructKind || op != cue.NoOp {
+			continue
+		}
+		then = c.fields(w)
+		if i > 0 {
+			// What it says of the member itself is hidden by the witness.
+			then.obj.props = slices.DeleteFunc(then.obj.props, func(p property) bool { return p.name == name })
+			then.exact = false
+		}
+		if more = c.beyond(s, then, name); more != nil {
+			return then, more
+		}
+	}
+	return nil, nil
 }
 
 // beyond is what then says of objects that s does not; nil when that is
@@ -447,7 +505,8 @@ func (c *compiler) beyond(s, then *shape, name string) *shape {
 		p.required = p.required && p.name != name
 		if i < 0 || text(s.obj.props[i]) != text(p) || p.required && !s.obj.props[i].required {
 			if i >= 0 && text(s.obj.props[i]) == text(p) {
-				p.of = anything
+				more.obj.need = append(more.obj.need, p.name)
+				continue
 			}
 			more.obj.props = append(more.obj.props, p)
 		}
@@ -455,7 +514,7 @@ func (c *compiler) beyond(s, then *shape, name string) *shape {
 	if !s.exact {
 		c.gap("members that may only be given together with %s", name)
 	}
-	if more.obj.props == nil {
+	if !more.obj.names() {
 		return nil
 	}
 	return more

@@ -126,6 +126,9 @@ _used: [strings.MinRunes, list.MinItems, math.Pi, struct.MinFields, time.Time, n
 #Open: {a?: string, ...}
 #Tree: {v!: int, kids?: [...#Tree], alt?: #Tree | null}
 #Deep: {a?: {b?: int, c!: string}}
+#Chain: {v!: int, next?: {#Chain, w?: int}}
+#Choice: {v!: int, next?: (#Choice | null) & {...}}
+#Forest: {v!: int, kids?: [...#Tree] & list.MaxItems(2), own?: [...(#Forest & {v: <3})]}
 `
 
 func (g *generator) value(depth int) constraint {
@@ -146,9 +149,10 @@ func (g *generator) value(depth int) constraint {
 			return g.match(depth)
 		}
 	case 10:
-		ref := g.pick("#Base", "#Open", "#Tree", "#Deep", "#Tree | null", "[...#Tree]")
+		ref := g.pick("#Base", "#Open", "#Tree", "#Deep", "#Tree | null", "[...#Tree]", "#Chain", "#Choice", "#Forest", "[...(#Choice | #Chain)]")
 		return same(ref, one(`{"a":"x","b":1}`, `{"b":1}`, `{"a":1}`, `{"v":1}`, `{"v":1,"kids":[{"v":2},{"v":3,"alt":null}]}`, `{"v":1,"alt":{"v":"x"}}`,
-			`{"a":{"c":"x"}}`, `{"a":{"c":"x","d":1}}`, `{"z":1}`, `null`, `[{"v":1}]`, `{"v":1,"kids":[{"w":2}]}`))
+			`{"v":1,"next":{"v":2,"next":{"v":3,"w":4}}}`, `{"v":1,"next":{"v":2,"w":1,"next":null}}`, `{"v":1,"own":[{"v":2,"own":[{"v":1},{"v":9}]}],"kids":[{"v":1}]}`,
+			`[{"v":1,"next":{"v":2}}]`, `{"a":{"c":"x"}}`, `{"a":{"c":"x","d":1}}`, `{"z":1}`, `null`, `[{"v":1}]`, `{"v":1,"kids":[{"w":2}]}`))
 	}
 	return g.scalar()
 }
@@ -170,8 +174,16 @@ func (g *generator) structure(depth int) constraint {
 			v = same(g.pick(`*"k" | string`, "int | *5", "bool | *true"), one(`"k"`, "5", "true"))
 			examples[name] = v.example
 		}
-		plain = append(plain, fmt.Sprintf("%q%s: %s", name, mark, v.plain))
-		closed = append(closed, fmt.Sprintf("%q%s: %s", name, mark, v.closed))
+		plain = append(plain, fmt.Sprintf("%s%s: %s", label(name), mark, v.plain))
+		closed = append(closed, fmt.Sprintf("%s%s: %s", label(name), mark, v.closed))
+	}
+	if name := someNames[names[0]]; g.IntN(8) == 0 && len(name) == 1 {
+		// What hangs on another member.
+		v := g.scalar()
+		more := fmt.Sprintf(g.pick("if %[1]s != _|_ {d!: %[2]s}", "if %[1]s != _|_ {d?: %[2]s}", "if %[1]s == _|_ {d!: %[2]s}", "d?: %[1]s", "d?: >%[1]s",
+			"lo: int | *2, d?: >lo", "let D = %[2]s\nd!: D", "lo: int | *2, if lo > 2 {d!: %[2]s}", "_h: 2, d!: >=_h", "lo: int | *2, _h: lo + 1, d?: <_h"), name, v.plain)
+		plain, closed = append(plain, more), append(closed, more)
+		examples["d"], examples["lo"] = v.example, someInts
 	}
 	s := structure{}
 	switch g.IntN(8) {
@@ -193,12 +205,12 @@ func (g *generator) structure(depth int) constraint {
 	c.example = func(r *rand.Rand) string {
 		var b strings.Builder
 		sep := "{"
-		for _, name := range someNames {
+		for _, name := range append([]string{"d", "lo"}, someNames...) {
 			v, ok := examples[name]
 			if ok && r.IntN(5) > 0 {
 				fmt.Fprintf(&b, "%s%q:%s", sep, name, v(r))
 				sep = ","
-			} else if r.IntN(12) == 0 {
+			} else if r.IntN(12) == 0 && len(name) != 2 {
 				fmt.Fprintf(&b, "%s%q:%s", sep, name, instance(r, 1))
 				sep = ","
 			}
@@ -213,6 +225,14 @@ func (g *generator) structure(depth int) constraint {
 		c.plain, c.closed, c.structs = "("+c.plain+limit+")", "("+c.closed+limit+")", nil
 	}
 	return c
+}
+
+// label is a name as it stands before a colon; short ones can be referred to.
+func label(name string) string {
+	if len(name) == 1 {
+		return name
+	}
+	return strconv.Quote(name)
 }
 
 func (g *generator) list(depth int) constraint {

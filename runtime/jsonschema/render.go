@@ -317,8 +317,9 @@ func (w *writer) lists(k *keywords, l lists) {
 }
 
 func (w *writer) members(k *keywords, m members) {
+	var required [][]byte
 	if len(m.props) > 0 {
-		props, required := &keywords{}, [][]byte(nil)
+		props := &keywords{}
 		for _, p := range m.props {
 			props.add(p.name, w.schema(p.of, nil, p.notes).bytes())
 			if p.required {
@@ -326,9 +327,12 @@ func (w *writer) members(k *keywords, m members) {
 			}
 		}
 		k.add("properties", props.bytes())
-		if required != nil {
-			k.add("required", array(required))
-		}
+	}
+	for _, n := range m.need {
+		required = append(required, text(n))
+	}
+	if required != nil {
+		k.add("required", array(required))
 	}
 	if len(m.patterns) > 0 {
 		patterns := &keywords{}

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/literal"
 )
 
 // A shape is a set of JSON values, built up by and and or until it is written
@@ -110,9 +112,10 @@ type contains struct {
 type members struct {
 	props    []property
 	patterns []pattern
-	rest     *shape // of the members not named; nil means anything
-	closed   bool   // members not named are refused
-	open     bool   // says expressly that members not named may be there
+	rest     *shape   // of the members not named; nil means anything
+	closed   bool     // members not named are refused
+	open     bool     // says expressly that members not named may be there
+	need     []string // must be there, and nothing more is said of them
 	min      int
 	max      *int
 }
@@ -190,7 +193,7 @@ func (l lists) free() bool {
 
 // names says that something is said of members by their names.
 func (m members) names() bool {
-	return m.props != nil || m.patterns != nil || m.rest != nil || m.closed
+	return m.props != nil || m.patterns != nil || m.rest != nil || m.closed || m.need != nil
 }
 
 func (m members) free() bool { return !m.names() && m.min == 0 && m.max == nil }
@@ -202,6 +205,24 @@ func (s *shape) inexact() *shape {
 	return &c
 }
 
+// inOrder sorts the strings of an enumeration as they are written in n: CUE puts
+// a marked one first.
+func (s *shape) inOrder(n ast.Expr) *shape {
+	if len(s.str.enum) < 2 || len(s.also) > 0 {
+		return s
+	}
+	at := map[string]int{}
+	for i, lit := range literalsOf(n, nil) {
+		if t, err := literal.Unquote(lit); err == nil {
+			at[t] = i
+		}
+	}
+	r := *s
+	r.str.enum = slices.Clone(s.str.enum)
+	slices.SortStableFunc(r.str.enum, func(a, b string) int { return cmp.Compare(at[a], at[b]) })
+	return &r
+}
+
 // within is the part of s that is of the given types.
 func (s *shape) within(k kinds) *shape {
 	if s.kinds&^k == 0 {
@@ -210,6 +231,47 @@ func (s *shape) within(k kinds) *shape {
 	c := *s
 	c.kinds &= k
 	return &c
+}
+
+// condition is the shape as a validator holds it against a value: what CUE
+// fills in then does not last.
+func (s *shape) condition() *shape {
+	if !s.fills {
+		return s
+	}
+	all := func(of []*shape) []*shape {
+		r := make([]*shape, len(of))
+		for i, t := range of {
+			r[i] = t.condition()
+		}
+		return r
+	}
+	r := *s
+	r.fills = false
+	r.arr.prefix = all(s.arr.prefix)
+	if len(r.arr.prefix) == 0 {
+		r.arr.prefix = nil
+	}
+	if s.arr.rest != nil {
+		r.arr.rest = s.arr.rest.condition()
+	}
+	if s.obj.rest != nil {
+		r.obj.rest = s.obj.rest.condition()
+	}
+	r.obj.props = slices.Clone(s.obj.props)
+	for i, p := range r.obj.props {
+		r.obj.props[i].of = p.of.condition()
+		r.obj.props[i].mark = cue.OptionalConstraint
+	}
+	r.obj.patterns = slices.Clone(s.obj.patterns)
+	for i, p := range r.obj.patterns {
+		r.obj.patterns[i].of = p.of.condition()
+	}
+	r.also = slices.Clone(s.also)
+	for i, cl := range r.also {
+		r.also[i].of = all(cl.of)
+	}
+	return &r
 }
 
 // and is the values that are in both shapes.
@@ -503,9 +565,10 @@ func andMembers(a, b members) (merged, rest members, ok bool) {
 	switch {
 	case !b.names():
 	case a.closed || b.closed || a.rest != nil || b.rest != nil:
-		rest = members{props: b.props, patterns: b.patterns, rest: b.rest, closed: b.closed}
+		rest = members{props: b.props, patterns: b.patterns, rest: b.rest, closed: b.closed, need: b.need}
 	default:
 		merged.patterns = slices.Concat(a.patterns, b.patterns)
+		merged.need = unionBy(a.need, b.need, equal)
 		merged.props = slices.Clone(a.props)
 		for _, p := range b.props {
 			i := slices.IndexFunc(merged.props, func(q property) bool { return q.name == p.name })

@@ -166,7 +166,7 @@ func (c *compiler) shape(v cue.Value) *shape {
 		case isType(f.Value):
 			return c.basic(v)
 		case k != cue.BottomKind && k&(cue.StructKind|cue.ListKind) == 0:
-			return c.evaluated(v)
+			return c.evaluated(v).inOrder(f.Value)
 		}
 	}
 	c.scopes.add(expression(src))
@@ -483,7 +483,7 @@ func (c *compiler) conjunction(v cue.Value) *shape {
 			}
 			if n >= maxUnfolded {
 				c.merging = c.merging[:unfolded]
-				return c.open(anyKind, "a definition that refers to itself and is unified with something else")
+				return c.open(anyKind, "a definition within itself, together with something else")
 			}
 			c.merging = append(c.merging, p.target)
 		}
@@ -523,10 +523,17 @@ func (c *compiler) contents(v cue.Value, contents []conjunct, all bool, asts []a
 		}
 		return c.literal(v, asts)
 	}
+	// CUE drops alternatives that lead back to where they stand.
+	for _, p := range contents {
+		if p.choice && c.returns(p.v, 0) {
+			return c.open(anyKind, "a definition within itself, together with something else")
+		}
+	}
 	// Where nothing is closed, each part says all it says by itself.
 	if s, ok := c.apart(contents); ok {
 		return s
 	}
+	combinations, ok := c.combinations(contents)
 	if !all {
 		v = unify(contents)
 	}
@@ -535,6 +542,11 @@ func (c *compiler) contents(v cue.Value, contents []conjunct, all bool, asts []a
 	if op == cue.NoOp && len(args) == 1 && args[0] != e {
 		e = args[0]
 		op, args = c.expr(e)
+	}
+	if got := len(args); !ok || op == cue.OrOp && got != combinations || op != cue.OrOp && combinations != 1 {
+		// CUE takes alternatives for the same that differ in patterns or in
+		// the types of elements only.
+		return c.open(anyKind, "alternatives within alternatives")
 	}
 	exact := !slices.ContainsFunc(contents, func(p conjunct) bool { return p.choice && c.validated(p.v, 0) })
 	if !exact {
@@ -559,6 +571,81 @@ func (c *compiler) contents(v cue.Value, contents []conjunct, all bool, asts []a
 		s = s.inexact()
 	}
 	return s
+}
+
+// combinations counts the ways to take one alternative of each part that do not
+// contradict each other; ok is false when they are too many to tell.
+func (c *compiler) combinations(contents []conjunct) (n int, ok bool) {
+	c.quiet++
+	defer func() { c.quiet-- }()
+	const most = 64
+	all := [][]*shape{nil}
+	for _, p := range contents {
+		arms, ok := c.arms(p, 0)
+		if !ok || len(arms)*len(all) > most {
+			return 0, false
+		}
+		var next [][]*shape
+		for _, taken := range all {
+			for _, arm := range arms {
+				if !slices.ContainsFunc(taken, func(s *shape) bool { return s.contradicts(arm) }) {
+					next = append(next, append(slices.Clone(taken), arm))
+				}
+			}
+		}
+		all = next
+	}
+	return len(all), true
+}
+
+// arms gives the alternatives of a part, those within alternatives included.
+func (c *compiler) arms(p conjunct, depth int) (arms []*shape, ok bool) {
+	switch {
+	case !p.choice:
+		return []*shape{c.shape(p.v)}, true
+	case depth > maxReferences:
+		return nil, false
+	}
+	for _, a := range p.args {
+		var asts []ast.Node
+		parts := c.conjuncts(a, cue.Value{}, 0, &asts)
+		choices := slices.ContainsFunc(parts, func(p conjunct) bool { return p.op == cue.OrOp })
+		switch {
+		case !choices:
+			arms = append(arms, c.shape(a))
+		case len(parts) == 1:
+			parts[0].choice = true
+			more, ok := c.arms(parts[0], depth+1)
+			if !ok {
+				return nil, false
+			}
+			arms = append(arms, more...)
+		default:
+			return nil, false
+		}
+	}
+	return arms, true
+}
+
+// contradicts says that CUE finds an error in any value of both shapes.
+func (s *shape) contradicts(t *shape) bool {
+	if s.kinds&t.kinds == 0 {
+		return true
+	}
+	if s.kinds&t.kinds != objectKind || len(s.also) > 0 || len(t.also) > 0 {
+		return false
+	}
+	return slices.ContainsFunc(s.obj.props, func(p property) bool {
+		return slices.ContainsFunc(t.obj.props, func(q property) bool {
+			if p.name != q.name || p.mark == cue.OptionalConstraint && q.mark == cue.OptionalConstraint {
+				return false
+			}
+			one, ok := p.of.finite()
+			other, ok2 := q.of.finite()
+			return p.of.kinds&q.of.kinds == 0 ||
+				ok && ok2 && !slices.ContainsFunc(one, func(v string) bool { return slices.Contains(other, v) })
+		})
+	})
 }
 
 // letsIn says that the shape expressly lets in members that it does not name.
@@ -609,17 +696,20 @@ func (c *compiler) apart(contents []conjunct) (*shape, bool) {
 	return s, true
 }
 
-// open says that the shape refuses no member for its name.
+// open says that the shape, to its depth, refuses no member for its name.
 func (s *shape) open() bool {
-	if s.kinds&objectKind != 0 && s.obj.closed {
+	closed := func(t *shape) bool { return t != nil && !t.open() }
+	if s.kinds&objectKind != 0 && (s.obj.closed || closed(s.obj.rest) ||
+		slices.ContainsFunc(s.obj.props, func(p property) bool { return closed(p.of) }) ||
+		slices.ContainsFunc(s.obj.patterns, func(p pattern) bool { return closed(p.of) })) {
 		return false
 	}
-	for _, cl := range s.also {
-		if cl.op == opRef || cl.op == opAny && slices.ContainsFunc(cl.of, func(a *shape) bool { return !a.open() }) {
-			return false
-		}
+	if s.kinds&arrayKind != 0 && (closed(s.arr.rest) || slices.ContainsFunc(s.arr.prefix, closed)) {
+		return false
 	}
-	return true
+	return !slices.ContainsFunc(s.also, func(cl clause) bool {
+		return cl.op == opRef || cl.op == opAny && slices.ContainsFunc(cl.of, closed)
+	})
 }
 
 // unify puts parts together again.
@@ -655,6 +745,26 @@ func (c *compiler) validated(v cue.Value, depth int) bool {
 		return false
 	}
 	return depth > maxReferences || slices.ContainsFunc(args, func(a cue.Value) bool { return c.validated(a, depth+1) })
+}
+
+// returns says whether v refers to a definition that it is part of.
+func (c *compiler) returns(v cue.Value, depth int) bool {
+	op, args := c.expr(v)
+	switch op {
+	case cue.AndOp, cue.OrOp:
+	case cue.SelectorOp, cue.IndexOp:
+		d, ok := c.follow(v)
+		if !ok {
+			return false
+		}
+		if slices.Contains(c.merging, d) || slices.ContainsFunc(c.frames, func(f *frame) bool { return f.target == d }) {
+			return true
+		}
+		args = []cue.Value{d}
+	default:
+		return false
+	}
+	return depth > maxReferences || slices.ContainsFunc(args, func(a cue.Value) bool { return c.returns(a, depth+1) })
 }
 
 // disjunction is what one of the alternatives accepts.
@@ -704,6 +814,9 @@ func (c *compiler) literal(v cue.Value, asts []ast.Node) *shape {
 	case cue.ListKind:
 		return c.list(v, asts)
 	case cue.BottomKind:
+		if isCycle(v.Err()) {
+			break
+		}
 		// One wrong member makes an error of the whole.
 		for _, n := range asts {
 			switch n.(type) {
@@ -782,6 +895,9 @@ func (c *compiler) basic(v cue.Value) *shape {
 	case cue.StructKind, cue.ListKind:
 		return c.literal(v, []ast.Node{expression(v.Source())})
 	case cue.BottomKind:
+		if isCycle(v.Err()) {
+			return c.open(anyKind, "a definition within itself, together with something else")
+		}
 		switch expression(v.Source()).(type) {
 		case *ast.BottomLit:
 			return &shape{exact: true}
@@ -959,6 +1075,14 @@ func declaredOnly(err error) (name string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// isCycle says that CUE gave up on a definition within itself.
+func isCycle(err error) bool {
+	return slices.ContainsFunc(errors.Errors(err), func(e errors.Error) bool {
+		format, _ := e.Msg()
+		return format == "structural cycle"
+	})
 }
 
 // notAllowed says that a field is refused by a definition that it is unified
