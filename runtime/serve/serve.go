@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"runtime/debug"
 	"time"
@@ -133,11 +134,13 @@ func (o Options) handler(stop context.Context) mcp.ToolHandler {
 	}
 }
 
-// public gives the headers of a request that a call may see.
+// public gives the headers of a request that a call may see; h stays as it is.
 func public(h http.Header) http.Header {
-	h = h.Clone()
 	for _, name := range withheld {
-		h.Del(name)
+		if h[name] != nil {
+			h = maps.Clone(h)
+			delete(h, name)
+		}
 	}
 	return h
 }

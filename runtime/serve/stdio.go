@@ -261,7 +261,7 @@ func (l *lines) parseBatch(text []byte) []jsonrpc.Message {
 // message reads one message and notes the call that it may be. The fault is an
 // error response, for what is not a message or cannot be answered.
 func (l *lines) message(text json.RawMessage, b *batch) (jsonrpc.Message, json.RawMessage) {
-	m, err := jsonrpc.DecodeMessage(text)
+	m, err := decode(text)
 	if err != nil {
 		return nil, errorResponse(idOf(text), jsonrpc.CodeInvalidRequest, "not a JSON-RPC 2.0 message: "+err.Error())
 	}
@@ -286,6 +286,27 @@ func (l *lines) message(text json.RawMessage, b *batch) (jsonrpc.Message, json.R
 	}
 	return m, nil
 }
+
+// decode reads a message. jsonrpc.DecodeMessage sets 64 KiB aside for each, half of
+// what a call costs the garbage collector, so that it is asked only for what is
+// no plain request, and for what may be nested deeper than it allows.
+func decode(text json.RawMessage) (jsonrpc.Message, error) {
+	var m map[string]json.RawMessage // a struct would take names in any case
+	if bytes.Count(text, []byte{'['})+bytes.Count(text, []byte{'{'}) > maxPlain ||
+		json.Unmarshal(text, &m) != nil || string(m["jsonrpc"]) != `"2.0"` || m["method"] == nil {
+		return jsonrpc.DecodeMessage(text)
+	}
+	var method string
+	var id any
+	if json.Unmarshal(m["method"], &method) != nil || m["id"] != nil && json.Unmarshal(m["id"], &id) != nil {
+		return jsonrpc.DecodeMessage(text)
+	}
+	made, err := jsonrpc.MakeID(id)
+	return &jsonrpc.Request{ID: made, Method: method, Params: m["params"]}, err
+}
+
+// maxPlain is how many brackets a request may open that decode reads itself.
+const maxPlain = 1000
 
 // Write sends a message.
 func (l *lines) Write(_ context.Context, m jsonrpc.Message) error {

@@ -8,10 +8,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 const modern = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"}}`
@@ -172,6 +175,38 @@ func TestGarbage(t *testing.T) {
 			t.Errorf("end: %q, %v", rest, err)
 		}
 	})
+}
+
+// TestDecode shows that a message means what it means to the SDK.
+func TestDecode(t *testing.T) {
+	deep := strings.Repeat("[", 2000) + strings.Repeat("]", 2000)
+	for _, text := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"n":9007199254740993}}}`,
+		`{"jsonrpc":"2.0","id":"a","method":"ping"}`,
+		`{"jsonrpc":"2.0","id":1e3,"method":"ping","params":null}`,
+		`{"jsonrpc":"2.0","id":null,"method":"ping"}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		`{"jsonrpc":"2.0","id":1,"method":""}`,
+		`{"jsonrpc":"2.0","id":1,"method":null}`,
+		`{"jsonrpc":"2.0","id":1,"method":5}`,
+		`{"jsonrpc":"2.0","id":[1],"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":true,"method":"ping"}`,
+		`{"jsonrpc":"2.0","ID":1,"Method":"ping"}`,
+		`{"jsonrpc":"2.0","id":1,"METHOD":"one","method":"two","Params":[1]}`,
+		`{"jsonrpc":"1.0","id":1,"method":"ping"}`,
+		`{"id":1,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":1,"result":{"a":1}}`,
+		`{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no"}}`,
+		`{"jsonrpc":"2.0","id":1}`,
+		`{"jsonrpc":"2.0","id":1,"method":"ping","params":` + deep + `}`,
+		`{}`, `null`, `1`, `"x"`, `[]`,
+	} {
+		got, err := decode(json.RawMessage(text))
+		want, wantErr := jsonrpc.DecodeMessage([]byte(text))
+		if (err == nil) != (wantErr == nil) || err == nil && !reflect.DeepEqual(got, want) {
+			t.Errorf("%.200s:\n got %#v, %v\nwant %#v, %v", text, got, err, want, wantErr)
+		}
+	}
 }
 
 // A message of exactly the limit is taken.
