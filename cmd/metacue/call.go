@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,8 +26,8 @@ the result. With --dry-run it prints the exact request instead, secrets masked,
 and sends nothing.
 
 A VALUE is taken as text, and as JSON where the tool's schema asks for another
-type: top=5, isDraft=true, labels='["a","b"]'. NAME=VALUE may be repeated to
-give a list. --json gives all arguments as one JSON object; - reads it from
+type: top=5, isDraft=true, labels='["a","b"]'. For a list NAME=VALUE may also be
+repeated. --json gives all arguments as one JSON object; - reads it from
 standard input.`,
 		Example: `  metacue call list_pull_requests project=Contoso repositoryId=web
   metacue call create_branch --json '{"project":"Contoso"}' --dry-run
@@ -38,10 +37,6 @@ standard input.`,
 			show, ok := requestFormats[format]
 			if !ok {
 				return fmt.Errorf("--format: unknown format %q: one of curl, json", format)
-			}
-			arguments, err := callArguments(cmd.InOrStdin(), args, words[1:])
-			if err != nil {
-				return err
 			}
 			src, err := choose(dir, sends(!dryRun))
 			if err != nil {
@@ -53,6 +48,16 @@ standard input.`,
 			program, findings := s.compile(src, slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil)))
 			if program == nil {
 				return findings.Err()
+			}
+			var schema json.RawMessage
+			if t, ok := program.Catalog.Within(s.bounds()).Tool(words[0]); ok {
+				schema = t.InputSchema
+			} else if _, ok := program.Catalog.Tool(words[0]); ok {
+				return fmt.Errorf("%s is left out by --read-only or --domains", words[0])
+			}
+			arguments, err := callArguments(cmd.InOrStdin(), args, words[1:], schema)
+			if err != nil {
+				return err
 			}
 			caller := call.Caller{Bounds: s.bounds()}
 			if dryRun {
@@ -104,42 +109,14 @@ var requestFormats = map[string]func(io.Writer, *bind.HTTP) error{
 	},
 }
 
-// callArguments makes the arguments of the words NAME=VALUE, or takes them as
-// they are.
-func callArguments(stdin io.Reader, object string, words []string) (json.RawMessage, error) {
-	switch {
-	case object != "" && len(words) > 0:
-		return nil, fmt.Errorf("give the arguments by --json or as NAME=VALUE, not both")
-	case object == "-":
-		return io.ReadAll(stdin)
-	case object != "":
-		return json.RawMessage(object), nil
-	}
-	values := map[string][]string{}
-	for _, w := range words {
-		if strings.HasPrefix(w, "{") {
-			return nil, fmt.Errorf("%q is no NAME=VALUE: --json gives all arguments as one JSON object", w)
-		}
-		name, value, ok := strings.Cut(w, "=")
-		if !ok || name == "" {
-			return nil, fmt.Errorf("%q is no NAME=VALUE", w)
-		}
-		values[name] = append(values[name], value)
-	}
-	out := map[string]any{}
-	for name, v := range values {
-		if len(v) == 1 {
-			out[name] = v[0]
-		} else {
-			out[name] = v
-		}
-	}
-	return json.Marshal(out)
-}
-
-// refused prints a failed result for a person: what is wrong, and the schema
-// after it.
+// refused prints a failed result for a person: laid out, where it is JSON.
 func refused(w io.Writer, r call.Result) error {
+	for i, c := range r.Content {
+		var b bytes.Buffer
+		if c.Data == nil && json.Indent(&b, []byte(c.Text), "", "  ") == nil {
+			r.Content[i].Text = b.String()
+		}
+	}
 	if err := printResult(w, r); err != nil {
 		return err
 	}

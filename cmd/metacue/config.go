@@ -87,12 +87,11 @@ func (s *settings) compile(src source, log *slog.Logger) (*exec.Program, diag.Li
 	if cfg == nil || len(findings) > 0 && !s.keepGoing {
 		return nil, s.withRules(cfg, findings)
 	}
-	o := s.options(log)
-	skip, general := toolsIn(findings)
-	if len(general) > 0 {
+	if _, general := toolsIn(findings); len(general) > 0 {
 		return nil, findings
 	}
-	o.Skip = skip
+	o := s.options(log)
+	o.Known = findings
 	p, more := compile.Compile(cfg, o)
 	findings = append(findings, more...)
 	if p == nil || len(findings) > 0 && !s.keepGoing {
@@ -113,9 +112,8 @@ func (s *settings) withRules(cfg *load.Config, findings diag.List) diag.List {
 	if cfg == nil {
 		return findings
 	}
-	skip, _ := toolsIn(findings)
 	o := s.options(nil)
-	o.Skip = skip
+	o.Known = findings
 	_, more := compile.Compile(cfg, o)
 	return append(findings, more...)
 }

@@ -5,6 +5,7 @@
 package compile
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -33,8 +34,9 @@ type Options struct {
 	Rest rest.Options
 	// Log takes what goes wrong inside while serving.
 	Log *slog.Logger
-	// Skip leaves tools out, by name: those that have findings already.
-	Skip []string
+	// Known are the findings that loading has made: what follows from them is not
+	// told again, and tools that have some are left out.
+	Known diag.List
 }
 
 // compiler holds what the stages share.
@@ -42,6 +44,7 @@ type compiler struct {
 	cfg      *load.Config
 	o        Options
 	findings diag.List
+	known    known
 
 	pool      *expr.Pool
 	actions   map[string]catalog.Action
@@ -49,6 +52,9 @@ type compiler struct {
 	order     []string // names of upstreams as declared
 	defaults  []exec.Value
 	limits    bind.Bounds
+	compiled  []compiled
+	unfit     map[string]bool // defaults that do not fit an argument
+	meant     []string        // arguments that misspelt defaults may be for
 	arguments map[string]bool // of all tools
 }
 
@@ -60,7 +66,9 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 		cfg: cfg,
 		o:   o,
 
+		known:     newKnown(o.Known),
 		arguments: map[string]bool{},
+		unfit:     map[string]bool{},
 		pool: expr.NewPool(cfg.Value, func() (cue.Value, error) {
 			_, v, err := cfg.Rebuild()
 			return v, err
@@ -68,6 +76,7 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 	}
 	var cat catalog.Catalog
 	cat.Server = c.server()
+	key := c.sealKey()
 	cat.Actions = c.taxonomy()
 	ups := c.readUpstreams()
 	c.readDefaults()
@@ -86,7 +95,14 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 	}
 	all := catalog.New(cat)
 	p := &exec.Program{Catalog: all, Tools: tools, Client: client, Limits: c.limits, Log: o.Log}
+	p.Sealer = exec.NewSealer(nil, o.Log)
+	if key != nil {
+		p.Sealer = exec.NewSealer(func(ctx context.Context) (string, error) { return client.Secret(ctx, *key) }, o.Log)
+	}
 	c.examples(p)
+	if len(c.findings) == 0 && len(o.Known) == 0 {
+		c.trials(p)
+	}
 	p.Catalog = all.Within(catalog.Bounds{Exclude: strs(cfg.Value, "server.exclude")})
 	if general > 0 {
 		return nil, c.findings
@@ -111,6 +127,9 @@ func (c *compiler) add(path, format string, args ...any) {
 func member(path, name string) string { return path + "." + cue.Str(name).String() }
 
 func (c *compiler) addAt(p token.Pos, path, format string, args ...any) {
+	if c.known.implies(path) {
+		return
+	}
 	f := diag.Finding{Path: path, Message: fmt.Sprintf(format, args...)}
 	f.File, f.Line, f.Column = c.cfg.Position(p)
 	c.findings = append(c.findings, f)
@@ -272,11 +291,14 @@ func (c *compiler) readDefaults() {
 	}
 }
 
-// defaultsInUse finds defaults that no tool takes.
+// defaultsInUse finds defaults that no tool takes, and notes which arguments
+// they may have been meant for.
 func (c *compiler) defaultsInUse() {
+	names := slices.Sorted(maps.Keys(c.arguments))
 	for name := range c.own("defaults") {
 		if !c.arguments[name] {
-			c.add(member("defaults", name), "no tool has an argument %s%s", name, didYouMean(name, slices.Sorted(maps.Keys(c.arguments))))
+			c.add(member("defaults", name), "no tool has an argument %s%s", name, didYouMean(name, names))
+			c.meant = append(c.meant, nearest.Names(name, names)...)
 		}
 	}
 }

@@ -290,6 +290,42 @@ func TestFindings(t *testing.T) {
 			server("t: {description: \"T\", action: \"read\", steps: a: http: {method: \"GET\", path: \"/x\"}\nresponse: {\naccept: [404]\nerror: \".e\"\ncontentType: \"a/b\"}}"),
 			[]string{`14 domains.d.tools.t.response.accept: belongs to the step`, `15 domains.d.tools.t.response.error: belongs to the step`, `16 domains.d.tools.t.response.contentType: belongs to the step`},
 		},
+		"paginate beside an argument of its own": {
+			server("t: {description: \"T\", action: \"read\", input: {\ncursor?: string}, http: {method: \"GET\", path: \"/x\"}, response: paginate: link: true}"),
+			[]string{`13 domains.d.tools.t.input.cursor: the tool has an argument of that name by response.paginate`},
+		},
+		"paginate with steps": {
+			server("t: {description: \"T\", action: \"read\", steps: a: http: {method: \"GET\", path: \"/x\"}, response: {\npaginate: link: true}}"),
+			[]string{`13 domains.d.tools.t.response.paginate: needs http`},
+		},
+		"paginate by two ways": {
+			server("t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/x\"}, response: paginate: {\nlink: true\npage: number: \"p\"}}"),
+			[]string{`14 domains.d.tools.t.response.paginate: takes one of cursor, link, nextLink, page or offset`},
+		},
+		"paginate by none": {
+			server("t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/x\"}, response: {\npaginate: items: \".\"}}"),
+			[]string{`13 domains.d.tools.t.response.paginate: needs one of`},
+		},
+		"paginate by no link": {
+			server("t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/x\"}, response: paginate: {\nlink: false}}"),
+			[]string{`13 domains.d.tools.t.response.paginate.link: must be true`},
+		},
+		"paginate by links of a POST": {
+			server("t: {description: \"T\", action: \"read\", http: {method: \"POST\", path: \"/x\"}, response: paginate: {\nnextLink: \".next\"}}"),
+			[]string{`13 domains.d.tools.t.response.paginate.nextLink: needs the method GET`},
+		},
+		"paginate by a header that is none": {
+			server("t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/x\"}, response: paginate: cursor: {in: \"c\"\nheader: \"x y\"}}"),
+			[]string{`13 domains.d.tools.t.response.paginate.cursor.header: "x y" is no header name`},
+		},
+		"paginate by broken jq": {
+			server("t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/x\"}, response: paginate: {link: true\nitems: \".[\"\nmore: \".]\"}}"),
+			[]string{`13 domains.d.tools.t.response.paginate.items: no jq program`, `14 domains.d.tools.t.response.paginate.more: no jq program`},
+		},
+		"sealKey of a caller": {
+			server(good) + "server: {\nsealKey: inboundHeader: \"X-Key\"}\n",
+			[]string{`16 server.sealKey: is the server's own`},
+		},
 		"half-element": {
 			server("t: {description: \"T\", action: \"update\", input: {v?: string}, http: {method: \"PATCH\", path: \"/x\"\nbody: [for f in [\"a\"] {op: \"add\", path: \"/\\(f)\", value: input.v}]}}"),
 			[]string{`13 domains.d.tools.t.http.body: element 0 of a list would be sent without a part`},
@@ -328,9 +364,33 @@ func TestFindings(t *testing.T) {
 			server("t: {description: \"T\", action: \"read\", input: {v?: int}\ncheck: [if input.v > 3 {\"no\"}], http: {method: \"GET\", path: \"/x\"}}"),
 			[]string{`13 domains.d.tools.t.check: cannot be evaluated when an optional argument is left out`},
 		},
+		"rule after a rule that stands": {
+			server("t: {description: \"T\", action: \"read\", input: {p: bool | *false, h?: string}\ncheck: [if !input.p {\"a\"}, if input.h == \"high\" {\"no\"}], http: {method: \"GET\", path: \"/x\"}}"),
+			[]string{`13 domains.d.tools.t.check: cannot be evaluated when an optional argument is left out`},
+		},
+		"rule with &&": {
+			server("t: {description: \"T\", action: \"read\", input: {from!: int, to?: int}\ncheck: [if input.to != _|_ && input.from > input.to {\"no\"}], http: {method: \"GET\", path: \"/x\"}}"),
+			[]string{`13 domains.d.tools.t.check: put the tests one behind the other`},
+		},
+		"rule behind one that depends on an argument": {
+			server("t: {description: \"T\", action: \"read\", input: {mode!: \"a\" | \"b\", x?: int}\ncheck: [if input.mode == \"b\" if input.x > 3 {\"no\"}], http: {method: \"GET\", path: \"/x\"}}"),
+			[]string{`13 domains.d.tools.t.check: a call with the arguments {"mode":"b"} would fail`},
+		},
+		"optional member of an element": {
+			server("t: {description: \"T\", action: \"create\", input: {lines!: [...{sku!: string, note?: string}]}, http: {method: \"POST\", path: \"/x\", body: {\nlines: [for l in input.lines {s: l.sku, n: l.note}]}}}"),
+			[]string{`13 domains.d.tools.t.http.body.lines: in an element of a list write if x != _|_ {member: x}`},
+		},
+		"types that do not go together": {
+			server("t: {description: \"T\", action: \"read\", input: {a!: int, b?: int}, http: {method: \"GET\", path: \"/x\", query: {\na: input.a + \"x\"\nb: strings.ToUpper(input.b)}}}"),
+			[]string{`13 domains.d.tools.t.http.query.a: invalid operands`, `14 domains.d.tools.t.http.query.b: cannot use`},
+		},
+		"a table that lacks a value": {
+			server("t: {description: \"T\", action: \"read\", input: {mode!: \"a\" | \"b\"}, http: {method: \"GET\", path: \"/x\", query: {\nm: {a: 1, c: 2}[input.mode]}}}"),
+			[]string{`13 domains.d.tools.t.http.query.m: undefined field: b`},
+		},
 		"example": {
 			server("t: {description: \"T\", action: \"read\", input: {v!: int, w?: int}, http: {method: \"GET\", path: \"/x\"}\nexamples: [{arguments: {v: 1}},\n{arguments: {x: 1}}]}"),
-			[]string{`14 domains.d.tools.t.examples[1].arguments: missing required argument: v; unknown argument: x`},
+			[]string{`14 domains.d.tools.t.examples[1].arguments: missing required argument: v`, `14 domains.d.tools.t.examples[1].arguments.x: unknown argument: x`},
 		},
 		"name-limits": {
 			server(good + "\nu: {description: \"U\", action: \"read\", aliases: [\"t\"], http: {method: \"GET\", path: \"/x\"}}\n" + strings.Repeat("n", 63) + ": {description: \"N\", action: \"read\", http: {method: \"GET\", path: \"/x\"}}"),

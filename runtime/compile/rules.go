@@ -3,11 +3,13 @@ package compile
 import (
 	"context"
 	"fmt"
-	"strings"
+	"slices"
+	"strconv"
 
 	"github.com/metacue/metacue/runtime/call"
 	"github.com/metacue/metacue/runtime/catalog"
 	"github.com/metacue/metacue/runtime/exec"
+	"github.com/metacue/metacue/runtime/jsonschema"
 )
 
 // maxName bounds a tool's name together with that of the server: many clients
@@ -72,21 +74,44 @@ func (c *compiler) skills(cat *catalog.Catalog) []catalog.Skill {
 	return skills
 }
 
-// examples makes the request of every example, as a call would.
+// examples checks the arguments of every example against the tool's schema, and
+// makes its request as a call would.
 func (c *compiler) examples(p *exec.Program) {
-	for _, t := range c.cfg.Tools() {
-		tool := p.Tools[t.Name]
-		if tool == nil || len(tool.Info.Examples) == 0 {
+	for _, t := range c.compiled {
+		if t.arguments {
 			continue
 		}
-		for i, example := range tool.Info.Examples {
-			path := fmt.Sprintf("%s.examples[%d].arguments", t.Path, i)
-			_, r := p.Plan(context.Background(), call.Caller{}, t.Name, example.Arguments)
-			if r.IsError {
+		for i, example := range t.tool.Info.Examples {
+			path := fmt.Sprintf("%s.examples[%d].arguments", t.src.Path, i)
+			fits := true
+			for _, f := range t.tool.Validator.Validate(example.Arguments) {
+				fits = false
+				if f.Keyword == "required" && len(f.Path) == 0 && slices.Contains(c.meant, f.Name) {
+					continue // a default was meant to stand for it
+				}
+				c.add(instance(path, f), "the example does not fit: %s", f.Message)
+			}
+			if !fits || t.broken {
+				continue
+			}
+			if _, r := p.Plan(context.Background(), call.Caller{}, t.src.Name, example.Arguments); r.IsError {
 				c.add(path, "the example would be refused: %s", exec.Reason(r))
-			} else if len(r.Repairs) > 0 {
-				c.add(path, "the example fits only after repair: %s", strings.Join(r.Repairs, "; "))
 			}
 		}
 	}
+}
+
+// instance is the path of the place of a fault below that of the whole.
+func instance(path string, f jsonschema.Fault) string {
+	for _, name := range f.Path {
+		if _, err := strconv.Atoi(name); err == nil {
+			path += "[" + name + "]"
+		} else {
+			path = member(path, name)
+		}
+	}
+	if f.Keyword == "additionalProperties" {
+		path = member(path, f.Name)
+	}
+	return path
 }

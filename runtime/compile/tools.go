@@ -37,7 +37,10 @@ func (c *compiler) domains(tools map[string]*exec.Tool) []*catalog.Domain {
 		before := len(c.findings)
 		b := &toolCompiler{compiler: c, src: t, path: t.Path.String(), inPaths: map[string]bool{}}
 		tool := b.compile()
-		if len(c.findings) > before || slices.Contains(c.o.Skip, t.Name) {
+		broken, arguments := c.known.broken(b.path)
+		broken = broken || len(c.findings) > before
+		c.compiled = append(c.compiled, compiled{t, tool, broken, arguments})
+		if broken {
 			continue
 		}
 		tools[t.Name] = tool
@@ -57,6 +60,14 @@ func (c *compiler) upstreamName(v cue.Value, path string) string {
 
 // clean makes one paragraph of a description.
 func clean(s string) string { return strings.TrimSpace(s) }
+
+// compiled is a tool and what is known of it.
+type compiled struct {
+	src  load.Tool
+	tool *exec.Tool
+	// broken says that the tool is at fault, arguments that its arguments are.
+	broken, arguments bool
+}
 
 // toolCompiler compiles one tool.
 type toolCompiler struct {
@@ -131,17 +142,18 @@ func (c *compiler) actionNames() []string {
 
 // input compiles the arguments: schema, check, defaults and constants.
 func (b *toolCompiler) input(tool *exec.Tool) {
-	defaults := map[string]json.RawMessage{}
-	for _, d := range b.defaults {
-		defaults[d.Name] = d.JSON
-	}
+	defaults := b.fitting()
 	schema, findings := jsonschema.Compile(b.inputValue(), jsonschema.Options{
 		Defaults: defaults,
 		Doc:      b.cfg.Doc,
 		Pos:      b.cfg.Position,
 		Path:     b.path + ".input",
 	})
-	b.findings = append(b.findings, findings...)
+	for _, f := range findings {
+		if !b.known.implies(f.Path) {
+			b.findings = append(b.findings, f)
+		}
+	}
 	if schema == nil {
 		schema = &jsonschema.Schema{JSON: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`), Exact: true}
 	}
@@ -170,6 +182,28 @@ func (b *toolCompiler) input(tool *exec.Tool) {
 	if hasCheck := b.src.Own.LookupPath(parsePath("check")).Exists(); hasCheck || !schema.Exact {
 		tool.Verifier = expr.NewTool(b.pool, b.src.Path, !schema.Exact, hasCheck)
 	}
+}
+
+// fitting gives the server-level defaults for the tool's arguments. One that
+// does not fit an argument is told once, whatever the number of tools.
+func (b *toolCompiler) fitting() map[string]json.RawMessage {
+	defaults := map[string]json.RawMessage{}
+	for _, d := range b.defaults {
+		f, ok := declared(b.inputValue(), d.Name)
+		if !ok {
+			continue
+		}
+		v := b.cfg.Value.LookupPath(parsePath(member("defaults", d.Name)))
+		if err := f.Unify(v).Validate(cue.Concrete(true), cue.Final()); err != nil {
+			if !b.unfit[d.Name] {
+				b.unfit[d.Name] = true
+				b.add(member("defaults", d.Name), "does not fit the argument %s of %s: %s", d.Name, b.src.Name, expr.Message(err))
+			}
+			continue
+		}
+		defaults[d.Name] = d.JSON
+	}
+	return defaults
 }
 
 // inputValue is the operator's own input: unified with the definitions it would
@@ -210,6 +244,7 @@ func (b *toolCompiler) response(tool *exec.Tool) {
 			}
 		}
 	}
+	b.pages(tool)
 	b.output(tool)
 }
 
@@ -224,6 +259,14 @@ func (b *toolCompiler) output(tool *exec.Tool) {
 	b.findings = append(b.findings, findings...)
 	if len(findings) > 0 {
 		return
+	}
+	if tool.Response.Paging != nil {
+		page, err := exec.PageSchema(schema.JSON)
+		if err != nil {
+			b.fault(field, "cannot be used: %v", err)
+			return
+		}
+		schema.JSON = page
 	}
 	var root struct{ Type any }
 	if err := json.Unmarshal(schema.JSON, &root); err != nil || root.Type != "object" {

@@ -289,10 +289,16 @@ func (c *compiler) literalOrSecret(v cue.Value, path, field string) rest.Text {
 
 // headerName checks the name of a header that a configuration sets.
 func (c *compiler) headerName(path, name string) {
-	switch {
-	case !bind.ValidHeaderName(name):
-		c.add(path, "%q is no header name (RFC 9110, section 5.6.2)", name)
-	case bind.ReservedHeader(name):
+	if c.headerToken(path, name) && bind.ReservedHeader(name) {
 		c.add(path, "the header %s is made by the HTTP client; a configuration must not set it", name)
 	}
+}
+
+// headerToken checks that a name is one that a header can have.
+func (c *compiler) headerToken(path, name string) bool {
+	if bind.ValidHeaderName(name) {
+		return true
+	}
+	c.add(path, "%q is no header name (RFC 9110, section 5.6.2)", name)
+	return false
 }

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -36,6 +37,8 @@ type Program struct {
 	Client Client
 	// Limits bound the arguments of a call.
 	Limits bind.Bounds
+	// Sealer makes the cursors of tools with pages.
+	Sealer Sealer
 	// Log takes what went wrong inside; nil discards it.
 	Log *slog.Logger
 }
@@ -95,7 +98,7 @@ type Refusal interface {
 // Call makes one call of a tool by name or alias. It is a call.Func.
 func (p *Program) Call(ctx context.Context, caller call.Caller, name string, args json.RawMessage) (result call.Result) {
 	defer p.guard(name, &result)
-	c, failure := p.prepare(caller, name, args)
+	c, failure := p.prepare(ctx, caller, name, args)
 	if failure != nil {
 		return *failure
 	}
@@ -122,7 +125,7 @@ type Plan struct {
 // when there is nothing to send, the plan is nil and the result says why.
 func (p *Program) Plan(ctx context.Context, caller call.Caller, name string, args json.RawMessage) (plan *Plan, result call.Result) {
 	defer p.guard(name, &result)
-	c, failure := p.prepare(caller, name, args)
+	c, failure := p.prepare(ctx, caller, name, args)
 	if failure != nil {
 		return nil, *failure
 	}
@@ -154,7 +157,7 @@ func (c *prepared) first(ctx context.Context, step *Step) (*bind.HTTP, error) {
 		return nil, err
 	}
 	if step.Each == nil {
-		return step.Request.Build(ctx, c.scope)
+		return c.build(ctx, step)
 	}
 	v, err := step.Each.List.Eval(ctx, c.scope)
 	if err != nil {
@@ -177,6 +180,15 @@ func (c *prepared) first(ctx context.Context, step *Step) (*bind.HTTP, error) {
 	return req.Build(ctx, c.scope)
 }
 
+// build makes the one request of a step, for the page that the call asks for.
+func (c *prepared) build(ctx context.Context, step *Step) (*bind.HTTP, error) {
+	req, err := step.Request.Build(ctx, c.scope)
+	if err == nil && c.from != nil {
+		err = c.tool.Response.Paging.By.Turn(step.Request, req, c.from.Position)
+	}
+	return req, err
+}
+
 // guard turns a fault of our own into an answer: it must not end the server.
 func (p *Program) guard(name string, result *call.Result) {
 	if r := recover(); r != nil {
@@ -197,12 +209,14 @@ type prepared struct {
 	caller  call.Caller
 	tool    *Tool
 	scope   *bind.Scope
+	given   bind.Args // the arguments without what was filled in
+	from    *cursor   // the page that the call asks for; nil is the first
 	repairs []string
 }
 
 // prepare takes a call through everything that needs no evaluation and no
 // network: bounds, repair, validation, defaults.
-func (p *Program) prepare(caller call.Caller, name string, raw json.RawMessage) (*prepared, *call.Result) {
+func (p *Program) prepare(ctx context.Context, caller call.Caller, name string, raw json.RawMessage) (*prepared, *call.Result) {
 	info, ok := p.Catalog.Tool(name)
 	if !ok || !caller.Bounds.Allow(info) {
 		return nil, p.unknown(caller, name)
@@ -216,6 +230,14 @@ func (p *Program) prepare(caller call.Caller, name string, raw json.RawMessage) 
 	if err != nil {
 		return nil, tool.refuse(repairs, sentences(err)...)
 	}
+	raw, args, from, err := p.resume(ctx, caller, tool, raw, args)
+	if err != nil {
+		if errors.Is(err, errCursor) {
+			return nil, tool.refuse(repairs, err.Error())
+		}
+		r := failed(p.Client.Scrub(err.Error()))
+		return nil, &r
+	}
 	args, more, faults := repair(tool.Validator, raw, args, info.Effect)
 	repairs = append(repairs, more...)
 	if len(faults) > 0 {
@@ -225,12 +247,19 @@ func (p *Program) prepare(caller call.Caller, name string, raw json.RawMessage) 
 		}
 		return nil, tool.refuse(repairs, texts...)
 	}
+	if err := from.continues(args, tool.Fill); err != nil {
+		return nil, tool.refuse(repairs, err.Error())
+	}
+	given := args
+	if tool.Response.Paging != nil {
+		given = maps.Clone(args)
+	}
 	for _, v := range tool.Fill {
 		if _, ok := args[v.Name]; !ok {
 			args[v.Name] = v.JSON
 		}
 	}
-	return &prepared{caller: caller, tool: tool, scope: &bind.Scope{Args: args, Steps: map[string]json.RawMessage{}}, repairs: repairs}, nil
+	return &prepared{caller: caller, tool: tool, scope: &bind.Scope{Args: args, Steps: map[string]json.RawMessage{}}, given: given, from: from, repairs: repairs}, nil
 }
 
 // verify checks with CUE what the schema cannot state.

@@ -26,6 +26,8 @@ type Response struct {
 	// Schema is what the result must fit, that of the tool's OutputSchema; nil
 	// when the tool declares none.
 	Schema *jsonschema.Validator
+	// Paging says how answers come in pages; nil when they do not.
+	Paging *Paging
 	// MaxBytes bounds the result; 0 means DefaultMaxBytes.
 	MaxBytes int
 }
@@ -53,6 +55,9 @@ func (p *Program) shape(ctx context.Context, at *progress) call.Result {
 	r, limit := at.tool.Response, at.tool.Response.limit()
 	if !at.ran {
 		return p.words(at, "Nothing was sent: no step applied.")
+	}
+	if r.Paging != nil {
+		return p.page(ctx, at)
 	}
 	resp := at.last
 	if r.JQ != nil || resp == nil || resp.IsJSON() && len(resp.Body) > 0 {

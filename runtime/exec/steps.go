@@ -65,6 +65,7 @@ const (
 // progress is a call under way.
 type progress struct {
 	*prepared
+	sent    *bind.HTTP     // by the last step that made one request
 	last    *rest.Response // of the last step that ran, when it was one request
 	shaped  json.RawMessage
 	ran     bool
@@ -123,10 +124,16 @@ func (p *Program) step(ctx context.Context, at *progress, step *Step) *call.Resu
 	if step.Each != nil {
 		return p.each(ctx, at, step)
 	}
-	req, err := step.Request.Build(ctx, at.scope)
+	req, err := at.build(ctx, step)
+	if err == nil && at.tool.Response.Paging != nil {
+		// The key is read before anything is sent: without it the call would be made
+		// for nothing.
+		_, err = p.sealed(ctx, at, "0")
+	}
 	if err != nil {
 		return at.failed(step, -1, at.tool.fail(err))
 	}
+	at.sent = req
 	resp, failure := p.exchange(ctx, at, step, req)
 	if resp == nil {
 		at.skip(step)

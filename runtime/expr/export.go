@@ -3,6 +3,7 @@ package expr
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"cuelang.org/go/cue"
@@ -109,6 +110,15 @@ func exportStruct(b *bytes.Buffer, v cue.Value, absent error, inList bool) error
 		before := b.Len()
 		if before > start+1 {
 			b.WriteByte(',')
+		}
+		if fields.Selector().LabelType() != cue.StringLabel {
+			// A list with a faulty comprehension has no kind of its own: no part of
+			// it can be trusted.
+			b.Truncate(start)
+			if absent != nil {
+				return absent
+			}
+			return errors.New("a list that cannot be evaluated")
 		}
 		name, err := json.Marshal(fields.Selector().Unquoted())
 		if err != nil {

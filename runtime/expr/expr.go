@@ -118,6 +118,7 @@ func guard(w *worker, f func(*worker) error) (err error) {
 var (
 	inputPath = cue.ParsePath("input")
 	stepsPath = cue.ParsePath("steps")
+	checkPath = cue.ParsePath("check")
 )
 
 // fill gives the tool at path with s filled in.

@@ -88,6 +88,7 @@ func TestAbsent(t *testing.T) {
 		{`{#D: {k: input.x, if input.x > 3 {j: 1}}, v: #D}`, `{"a":"A"}`, `absent`, ``},
 		{`{_l: [input.x], v: _l}`, `{"a":"A"}`, ``, `element 0`},
 		{`{let y = input.x, v: y, a: 1}`, `{"a":"A"}`, `{"a":1}`, ``},
+		{`[if input.a == "A" {"one"}, if input.x > 3 {"two"}]`, `{"a":"A"}`, `absent`, ``},
 		// Left out within a struct; what is there stays.
 		{`{k: input.x, a: input.a}`, `{"a":"A"}`, `{"a":"A"}`, ``},
 		{`{a: input.a, if input.x > 3 {k: 1}}`, `{"a":"A"}`, `{"a":"A"}`, ``},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"cuelang.org/go/cue"
@@ -27,6 +28,68 @@ type Tool struct {
 // the call; hasCheck that it has rules across arguments.
 func NewTool(p *Pool, path cue.Path, verifyInput, hasCheck bool) *Tool {
 	return &Tool{pool: p, path: path, input: verifyInput, check: hasCheck}
+}
+
+// Fault is an expression that cannot be evaluated.
+type Fault struct {
+	Path cue.Path // below the tool
+	Err  error
+}
+
+func (f *Fault) Error() string { return f.Path.String() + ": " + Message(f.Err) }
+
+// Unwrap gives CUE's error.
+func (f *Fault) Unwrap() error { return f.Err }
+
+// Faults are all expressions of a request that cannot be evaluated.
+type Faults []*Fault
+
+func (f Faults) Error() string {
+	texts := make([]string, len(f))
+	for i, x := range f {
+		texts[i] = x.Error()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// unfit are the messages of errors that no other values of the same kinds would
+// cure, beside absent arguments and half elements.
+var unfit = []string{
+	"invalid operands %s and %s to '%s' (type %s and %s)",
+	"cannot use %s (type %s) as type %s",
+	"cannot use %s (type %s) as type %s in %v",
+	"cannot use %s (type %s) as %s in argument %d to %v",
+	"cannot use %s as %s in argument %d to %v",
+	"conflicting values %s and %s (mismatched types %s and %s)",
+}
+
+// Unfit says whether the expression failed by its own making: types that do not go
+// together, a rule or an element over an absent argument. A text that a function
+// cannot read, say, is no such fault.
+func (f *Fault) Unfit() bool {
+	return IsHalf(f.Err) || anyMessage(f.Err, func(format string, _ []any) bool {
+		return format == absentFormat || slices.Contains(unfit, format)
+	})
+}
+
+// Misses says whether the expression failed because it looks name up where it is
+// not.
+func (f *Fault) Misses(name string) bool {
+	return anyMessage(f.Err, func(format string, args []any) bool {
+		return format == "undefined field: %s" && len(args) == 1 && strings.Trim(fmt.Sprint(args[0]), `"`) == name
+	})
+}
+
+// anyMessage says whether f holds for a message in the chains of CUE's errors.
+func anyMessage(err error, f func(format string, args []any) bool) bool {
+	for _, e := range cueerrors.Errors(err) {
+		for x := error(e); x != nil; x = errors.Unwrap(x) {
+			if ce, ok := x.(cueerrors.Error); ok && f(ce.Msg()) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Refusal is why arguments are not accepted: sentences for the caller.
@@ -63,15 +126,15 @@ func (t *Tool) Verify(ctx context.Context, s *bind.Scope) error {
 
 // checkRules gives the sentences of check that stand.
 func checkRules(tool cue.Value) error {
-	list, err := tool.LookupPath(cue.ParsePath("check")).List()
+	list, err := tool.LookupPath(checkPath).List()
 	if err != nil {
-		return fmt.Errorf("the rules of the tool cannot be evaluated: %s", Message(err))
+		return Faults{{checkPath, err}}
 	}
 	var r Refusal
 	for list.Next() {
 		sentence, err := list.Value().String()
 		if err != nil {
-			return fmt.Errorf("the rules of the tool cannot be evaluated: %s", Message(err))
+			return Faults{{checkPath, err}}
 		}
 		r = append(r, sentence)
 	}
@@ -121,6 +184,7 @@ func (r *Request) Eval(ctx context.Context, s *bind.Scope) ([]json.RawMessage, e
 		if err != nil {
 			return err
 		}
+		var faults Faults
 		for i, p := range r.paths {
 			v := tool.LookupPath(p)
 			if !v.Exists() && p.Selectors()[0] == inputPath.Selectors()[0] {
@@ -128,9 +192,13 @@ func (r *Request) Eval(ctx context.Context, s *bind.Scope) ([]json.RawMessage, e
 			}
 			b, err := Export(v)
 			if err != nil && !IsAbsent(err) {
-				return fmt.Errorf("%s: %s", p, Message(err))
+				faults = append(faults, &Fault{p, err})
+				continue
 			}
 			values[i] = b
+		}
+		if len(faults) > 0 {
+			return faults
 		}
 		return nil
 	})

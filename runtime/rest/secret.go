@@ -101,6 +101,12 @@ func unreadable(err error) error {
 	return errors.New("the file cannot be read")
 }
 
+// Secret gives the value of a secret that is for this server itself, fit for
+// use, and has it masked from then on. The error names the reference.
+func (c *Client) Secret(ctx context.Context, s Secret) (string, error) {
+	return c.reader(ctx, nil)(s)
+}
+
 // reader gives the value of a secret, fit for use, or an error that names the
 // reference and never the value.
 type reader func(Secret) (string, error)

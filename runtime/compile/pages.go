@@ -1,0 +1,80 @@
+package compile
+
+import (
+	"slices"
+
+	"cuelang.org/go/cue"
+
+	"github.com/metacue/metacue/runtime/exec"
+	"github.com/metacue/metacue/runtime/jsonschema"
+	"github.com/metacue/metacue/runtime/rest"
+)
+
+// pages compiles how the answers of the tool come in pages, and adds the
+// argument that asks for one.
+func (b *toolCompiler) pages(tool *exec.Tool) {
+	const field = "response.paginate"
+	v := b.at(field)
+	if !v.Exists() {
+		return
+	}
+	if b.at("steps").Exists() {
+		b.fault(field, "needs http: of several steps, none has the pages")
+		return
+	}
+	if i := slices.IndexFunc(b.schema.Fields, func(f jsonschema.Field) bool { return f.Name == exec.CursorArgument }); i >= 0 {
+		b.addAt(b.schema.Fields[i].Pos, member(b.path+".input", exec.CursorArgument), "the tool has an argument of that name by response.paginate: rename this one, or leave it out where it is what paginate asks the API for")
+		return
+	}
+	pages := &exec.Paging{Items: b.jq(field + ".items"), More: b.jq(field + ".more"), By: b.pager(v, field)}
+	with, err := exec.WithCursor(tool.Info.InputSchema)
+	if err == nil {
+		tool.Validator, err = jsonschema.NewValidator(with)
+	}
+	if err != nil {
+		b.fault(field, "the argument cursor cannot be added: %v", err)
+		return
+	}
+	tool.Info.InputSchema, tool.Response.Paging = with, pages
+}
+
+// pager compiles the way in which the API pages.
+func (b *toolCompiler) pager(v cue.Value, field string) exec.Pager {
+	if m, ok := below(v, "cursor"); ok {
+		by := &exec.ByCursor{Param: text(m, "in"), Header: text(m, "header"), JQ: b.jq(field + ".cursor.jq")}
+		if _, ok := below(m, "header"); ok {
+			b.headerToken(field+".cursor.header", by.Header)
+		}
+		return by
+	}
+	if m, ok := below(v, "page"); ok {
+		return &exec.ByNumber{Param: text(m, "number"), First: whole(m, "first", 1), Size: text(m, "size")}
+	}
+	if m, ok := below(v, "offset"); ok {
+		return &exec.ByOffset{Param: text(m, "skip"), Size: text(m, "top")}
+	}
+	for _, name := range []string{"link", "nextLink"} {
+		if _, ok := below(v, name); ok && text(b.at("http"), "method") != "GET" {
+			b.fault(field+"."+name, "needs the method GET: a link says nothing of a body")
+		}
+	}
+	if m, ok := below(v, "link"); ok {
+		if is, err := m.Bool(); err == nil && !is {
+			b.fault(field+".link", "must be true, or left out")
+		}
+	}
+	return &exec.ByLink{JQ: b.jq(field + ".nextLink")}
+}
+
+// sealKey reads the key of cursors, nil when none is given.
+func (c *compiler) sealKey() *rest.Secret {
+	v, ok := below(c.cfg.Value, "server.sealKey")
+	if !ok {
+		return nil
+	}
+	s := c.secret(v, "server.sealKey")
+	if s != nil && s.InboundHeader != "" {
+		c.add("server.sealKey", "is the server's own, and not for callers to give")
+	}
+	return s
+}

@@ -1,0 +1,258 @@
+package compile
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/metacue/metacue/runtime/bind"
+	"github.com/metacue/metacue/runtime/exec"
+	"github.com/metacue/metacue/runtime/expr"
+)
+
+// maxSamples bounds the calls that are tried for one tool.
+const maxSamples = 40
+
+// trials tries the expressions and rules of each tool with arguments that its
+// schema accepts, and reports what no call of that shape could make: types that
+// do not go together, look-ups that miss, rules over absent arguments.
+func (c *compiler) trials(p *exec.Program) {
+	for _, t := range c.cfg.Tools() {
+		tool := p.Tools[t.Name]
+		if tool == nil || !evaluates(tool) {
+			continue
+		}
+		told := map[string]bool{}
+		for args := range samples(tool) {
+			for _, f := range try(tool, args) {
+				path, reason := f.Path.String(), expr.Message(f.Err)
+				if !told[path] {
+					told[path] = true
+					c.add(t.Path.String()+"."+path, "a call with the arguments %s would fail: %s%s", args, reason, advice(path, reason))
+				}
+			}
+		}
+	}
+}
+
+// advice says how an expression over an absent argument is written.
+func advice(path, reason string) string {
+	switch {
+	case path == "check" && strings.Contains(reason, "optional field"):
+		return "; && evaluates both its sides: put the tests one behind the other, if input.x != _|_ if input.x > 3 {…}"
+	case strings.Contains(reason, "without a part"):
+		return "; in an element of a list write if x != _|_ {member: x}"
+	}
+	return ""
+}
+
+// evaluates says whether CUE runs at a call before anything is sent.
+func evaluates(t *exec.Tool) bool {
+	return t.Verifier != nil || t.Steps[0].Request != nil && t.Steps[0].Request.Exprs != nil || t.Steps[0].Each != nil || t.Steps[0].When != nil
+}
+
+// try evaluates what a call would evaluate before its first request, and gives
+// the expressions at fault.
+func try(t *exec.Tool, raw json.RawMessage) expr.Faults {
+	args, err := bind.ParseArgs(raw, bind.Bounds{})
+	if err != nil {
+		return nil
+	}
+	for _, v := range t.Fill {
+		if _, ok := args[v.Name]; !ok {
+			args[v.Name] = v.JSON
+		}
+	}
+	ctx, s, step := context.Background(), &bind.Scope{Args: args, Steps: map[string]json.RawMessage{}}, t.Steps[0]
+	if t.Verifier != nil {
+		err = t.Verifier.Verify(ctx, s)
+	}
+	if err == nil && step.When != nil {
+		var v []json.RawMessage
+		if v, err = step.When.Eval(ctx, s); err == nil && string(v[0]) != "true" {
+			return nil
+		}
+	}
+	switch {
+	case err != nil:
+		// At fault, or refused, so that nothing is made of these arguments.
+	case step.Each != nil:
+		_, err = step.Each.List.Eval(ctx, s)
+	case step.Request.Exprs != nil:
+		_, err = step.Request.Exprs.Eval(ctx, s)
+	}
+	var all, out expr.Faults
+	errors.As(err, &all)
+	for _, f := range all {
+		if f.Unfit() || slices.ContainsFunc(texts(args), f.Misses) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// texts gives the arguments that are strings: a table in the configuration that
+// lacks one of an enumeration's is a fault, an object of the caller's that lacks
+// a member is not.
+func texts(args bind.Args) []string {
+	var out []string
+	for _, v := range args {
+		var s string
+		if json.Unmarshal(v, &s) == nil {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// samples gives arguments that the tool's schema accepts: the required ones
+// alone, all of them, each optional one alone, and each value of each
+// enumeration.
+func samples(t *exec.Tool) func(yield func(json.RawMessage) bool) {
+	return func(yield func(json.RawMessage) bool) {
+		d := json.NewDecoder(bytes.NewReader(t.Info.InputSchema))
+		d.UseNumber()
+		var root map[string]any
+		if d.Decode(&root) != nil {
+			return
+		}
+		s := sampler{root: root}
+		properties, _ := root["properties"].(map[string]any)
+		required := map[string]any{}
+		full, sparse := map[string]any{}, map[string]any{}
+		for name, p := range properties {
+			if v, ok := s.value(p, false, 0); ok {
+				sparse[name] = v
+				if list, ok := root["required"].([]any); ok && slices.Contains(list, any(name)) {
+					required[name] = v
+				}
+			}
+			if v, ok := s.value(p, true, 0); ok {
+				full[name] = v
+			}
+		}
+		n := 0
+		give := func(args map[string]any) bool {
+			b, err := json.Marshal(args)
+			if err != nil || len(t.Validator.Validate(b)) > 0 {
+				return true
+			}
+			n++
+			return yield(b) && n < maxSamples
+		}
+		if !give(required) || !give(full) || !give(sparse) {
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(properties)) {
+			p, _ := properties[name].(map[string]any)
+			values, _ := p["enum"].([]any)
+			if v, ok := sparse[name]; ok && len(values) == 0 {
+				values = []any{v}
+			}
+			for _, v := range values {
+				args := maps.Clone(required)
+				args[name] = v
+				if !give(args) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// sampler makes values that a schema is likely to accept.
+type sampler struct{ root map[string]any }
+
+// value makes a value for a schema: with full, optional members too.
+func (s sampler) value(schema any, full bool, depth int) (any, bool) {
+	m, ok := schema.(map[string]any)
+	if !ok || depth > 6 {
+		return nil, false
+	}
+	if ref, ok := m["$ref"].(string); ok {
+		defs, _ := s.root["$defs"].(map[string]any)
+		return s.value(defs[strings.TrimPrefix(ref, "#/$defs/")], full && depth < 3, depth+1)
+	}
+	for _, key := range []string{"examples", "enum"} {
+		if list, ok := m[key].([]any); ok && len(list) > 0 {
+			return list[0], true
+		}
+	}
+	for _, key := range []string{"const", "default"} {
+		if v, ok := m[key]; ok {
+			return v, true
+		}
+	}
+	for _, key := range []string{"anyOf", "oneOf"} {
+		if arms, ok := m[key].([]any); ok && len(arms) > 0 {
+			return s.value(arms[0], full, depth+1)
+		}
+	}
+	kind, _ := m["type"].(string)
+	if list, ok := m["type"].([]any); ok && len(list) > 0 {
+		kind, _ = list[0].(string)
+		if kind == "null" && len(list) > 1 {
+			kind, _ = list[1].(string)
+		}
+	}
+	switch kind {
+	case "integer", "number":
+		for _, bound := range []string{"minimum", "maximum"} {
+			if v, ok := m[bound]; ok {
+				return v, true
+			}
+		}
+		return json.Number("7"), true
+	case "boolean":
+		return true, true
+	case "null":
+		return nil, true
+	case "array":
+		item, ok := s.value(m["items"], full, depth+1)
+		if !ok {
+			return []any{}, true
+		}
+		return []any{item}, true
+	case "object":
+		return s.object(m, full, depth)
+	case "string":
+		if m["format"] == "date-time" {
+			return "2026-01-12T09:00:00Z", true
+		}
+		n := 1
+		if v, ok := m["minLength"].(json.Number); ok {
+			if l, err := v.Int64(); err == nil {
+				n = int(min(max(l, 1), 100))
+			}
+		}
+		return strings.Repeat("x", n), true
+	}
+	return "x", true
+}
+
+func (s sampler) object(m map[string]any, full bool, depth int) (any, bool) {
+	out := map[string]any{}
+	required, _ := m["required"].([]any)
+	properties, _ := m["properties"].(map[string]any)
+	for name, p := range properties {
+		if must := slices.Contains(required, any(name)); must || full {
+			v, ok := s.value(p, full, depth+1)
+			if !ok && must {
+				return nil, false
+			}
+			if ok {
+				out[name] = v
+			}
+		}
+	}
+	if len(properties) == 0 && full {
+		if v, ok := s.value(m["additionalProperties"], full, depth+1); ok {
+			out["key"] = v
+		}
+	}
+	return out, true
+}
