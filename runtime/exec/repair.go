@@ -95,11 +95,14 @@ func mend(doc json.RawMessage, f jsonschema.Fault, effect catalog.Effect) (json.
 	}
 	place := strings.Join(f.Path, ".")
 	if string(old) == "null" || string(old) == `""` {
-		if effect != catalog.Read {
+		if effect != catalog.Read || inList(doc, f.Path) {
 			return nil, "", false
 		}
 		next, err := edit(doc, f.Path, nil)
 		return next, fmt.Sprintf("%s: %s was dropped", place, old), err == nil
+	}
+	if len(f.Want) == 0 && f.Keyword != "enum" && f.Keyword != "const" {
+		return nil, "", false // its type is right, and what is wrong is its value
 	}
 	for _, candidate := range convert(old, f.Want) {
 		next, err := edit(doc, f.Path, candidate)
@@ -152,6 +155,17 @@ func convert(value json.RawMessage, want []string) []json.RawMessage {
 		}
 	}
 	return out
+}
+
+// inList says whether a place is in an element of a list: nothing is taken out of
+// one, since half an element is worse than none.
+func inList(doc json.RawMessage, path []string) bool {
+	for i := range path {
+		if around, ok := at(doc, path[:i]); ok && around[0] == '[' {
+			return true
+		}
+	}
+	return false
 }
 
 // at gives the value at a place of a document.
