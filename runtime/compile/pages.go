@@ -43,7 +43,7 @@ func (b *toolCompiler) pager(v cue.Value, field string) exec.Pager {
 	if m, ok := below(v, "cursor"); ok {
 		by := &exec.ByCursor{Param: text(m, "in"), Header: text(m, "header"), JQ: b.jq(field + ".cursor.jq")}
 		if _, ok := below(m, "header"); ok {
-			b.headerToken(field+".cursor.header", by.Header)
+			b.headerToken(b.path+"."+field+".cursor.header", by.Header)
 		}
 		return by
 	}
