@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/big"
 	"strings"
 	"sync"
 	"time"
@@ -294,16 +295,30 @@ func decode(text json.RawMessage) (jsonrpc.Message, error) {
 	var m map[string]json.RawMessage // a struct would take names in any case
 	if bytes.Count(text, []byte{'['})+bytes.Count(text, []byte{'{'}) > maxPlain ||
 		json.Unmarshal(text, &m) != nil || string(m["jsonrpc"]) != `"2.0"` || m["method"] == nil {
-		return jsonrpc.DecodeMessage(text)
+		return decodeOther(text)
 	}
 	var method string
 	var id any
 	if json.Unmarshal(m["method"], &method) != nil || m["id"] != nil && json.Unmarshal(m["id"], &id) != nil {
-		return jsonrpc.DecodeMessage(text)
+		return decodeOther(text)
 	}
 	made, err := jsonrpc.MakeID(id)
+	if err == nil && !same(m["id"], made) {
+		err = errInexact
+	}
 	return &jsonrpc.Request{ID: made, Method: method, Params: m["params"]}, err
 }
+
+func decodeOther(text json.RawMessage) (jsonrpc.Message, error) {
+	m, err := jsonrpc.DecodeMessage(text)
+	if r, ok := m.(*jsonrpc.Request); ok && err == nil && !same(idOf(text), r.ID) {
+		return nil, errInexact
+	}
+	return m, err
+}
+
+// errInexact says that the answer to a request could not bear its id.
+var errInexact = errors.New("the id must be a string or an integer of at most 53 bits")
 
 // maxPlain is how many brackets a request may open that decode reads itself.
 const maxPlain = 1000
@@ -384,16 +399,28 @@ func errorResponse(id json.RawMessage, code int, message string) json.RawMessage
 
 // idOf gives the id of what is otherwise no message, if it has one.
 func idOf(text json.RawMessage) json.RawMessage {
-	var m struct{ ID any }
-	if json.Unmarshal(text, &m) != nil {
+	var m struct{ ID json.RawMessage }
+	if json.Unmarshal(text, &m) != nil || len(m.ID) == 0 {
 		return nil
 	}
-	switch m.ID.(type) {
-	case string, float64:
-		id, _ := json.Marshal(m.ID)
-		return id
+	if c := m.ID[0]; c == '"' || c == '-' || '0' <= c && c <= '9' {
+		return m.ID
 	}
 	return nil
+}
+
+// same says whether an id is what the SDK made of it: that keeps a number as an
+// int64, by way of a float64.
+func same(text json.RawMessage, id jsonrpc.ID) bool {
+	n, ok := id.Raw().(int64)
+	if !ok {
+		return true
+	}
+	if len(text) > 32 {
+		return false
+	}
+	given, ok := new(big.Float).SetPrec(1 << 10).SetString(string(text))
+	return ok && given.Cmp(new(big.Float).SetInt64(n)) == 0
 }
 
 // array joins JSON values.
