@@ -243,7 +243,7 @@ func (p *Program) prepare(ctx context.Context, caller call.Caller, name string, 
 	if len(faults) > 0 {
 		texts := make([]string, len(faults))
 		for i, f := range faults {
-			texts[i] = f.Message
+			texts[i] = f.Message + meant(info.InputSchema, f)
 		}
 		return nil, tool.refuse(repairs, texts...)
 	}
@@ -323,6 +323,18 @@ func sentences(err error) []string {
 		return out
 	}
 	return []string{err.Error()}
+}
+
+// meant gives the names that an unknown argument may have been meant for.
+func meant(schema json.RawMessage, f jsonschema.Fault) string {
+	if f.Keyword != "additionalProperties" {
+		return ""
+	}
+	near := nearest.Names(f.Name, jsonschema.Names(schema, f.Path))
+	if len(near) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(near, ", ") + "?"
 }
 
 // unknown says that there is no such tool, with names that are near among those

@@ -40,7 +40,7 @@ func unwrap(raw json.RawMessage) (json.RawMessage, []string, error) {
 
 // repair puts right what hosts and models are known to get wrong, if and only
 // if the schema refuses it: a value in the wrong JSON type that reads the same
-// in the right one, and null or "" for an optional argument that cannot be so,
+// in the right one, a lone value where a list is wanted, and null or "" for an optional argument that cannot be so,
 // which is dropped on reads. On writes dropping could widen the effect, so
 // there it stays a fault. It gives the arguments as they are then, what was
 // repaired, and the faults that are left.
@@ -50,26 +50,50 @@ func repair(v *jsonschema.Validator, doc json.RawMessage, args bind.Args, effect
 		return plain(v, doc, args), nil, nil
 	}
 	var repairs []string
-	for _, f := range faults {
-		next, told, ok := mend(doc, f, effect)
-		if !ok {
-			continue
+	for range maxRounds {
+		before := len(repairs)
+		for _, f := range faults {
+			next, told, ok := mend(doc, f, effect)
+			if !ok {
+				continue
+			}
+			// A change that does not cure its fault is none.
+			if left := v.Validate(next); cures(f, faults, left) {
+				doc, faults = next, left
+				repairs = append(repairs, told)
+				break
+			}
 		}
-		// A change that does not cure its fault is none.
-		if left := v.Validate(next); len(left) < len(v.Validate(doc)) {
-			doc = next
-			repairs = append(repairs, told)
+		if len(repairs) == before || len(faults) == 0 {
+			break
 		}
 	}
 	if len(repairs) == 0 {
 		return args, nil, faults
 	}
-	faults = v.Validate(doc)
 	repaired, err := bind.ParseArgs(doc, bind.Bounds{})
 	if err != nil {
 		return args, nil, faults
 	}
 	return plain(v, doc, repaired), repairs, faults
+}
+
+// maxRounds bounds the repairs of one call.
+const maxRounds = 100
+
+// cures says whether a change has cured the fault f: fewer faults are left, or
+// the value is of the right type now and what is wrong with it has come to
+// light, as with "0" for a number above zero. That does not hold for a lone value
+// put into a list, which then was not what was meant, nor for one that is dropped.
+func cures(f jsonschema.Fault, before, after []jsonschema.Fault) bool {
+	if len(after) < len(before) {
+		return true
+	}
+	missing := func(g jsonschema.Fault) bool { return g.Keyword == "required" }
+	if f.Keyword != "type" || slices.Equal(f.Want, []string{"array"}) || slices.ContainsFunc(after, missing) {
+		return false
+	}
+	return !slices.ContainsFunc(after, func(g jsonschema.Fault) bool { return g.Keyword == "type" && slices.Equal(g.Path, f.Path) })
 }
 
 // plain gives args, those of doc, with integers written as such.
@@ -127,7 +151,7 @@ func convert(value json.RawMessage, want []string) []json.RawMessage {
 		}
 		text = strings.TrimSpace(text)
 		if !json.Valid([]byte(text)) {
-			return nil
+			return single(value, want)
 		}
 		var type_ string
 		switch c := text[0]; {
@@ -148,8 +172,11 @@ func convert(value json.RawMessage, want []string) []json.RawMessage {
 		if wants(type_) {
 			out = append(out, json.RawMessage(text))
 		}
-	case '{', '[':
+	case '[':
+	case '{':
+		out = single(value, want)
 	default: // a number or a boolean
+		out = single(value, want)
 		if wants("string") {
 			out = append(out, json.RawMessage(strconv.Quote(string(value))))
 		}
@@ -166,6 +193,14 @@ func inList(doc json.RawMessage, path []string) bool {
 		}
 	}
 	return false
+}
+
+// single gives a lone value as the list of one that is wanted.
+func single(value json.RawMessage, want []string) []json.RawMessage {
+	if !slices.Equal(want, []string{"array"}) {
+		return nil
+	}
+	return []json.RawMessage{array([]json.RawMessage{value})}
 }
 
 // at gives the value at a place of a document.

@@ -11,7 +11,7 @@ import (
 
 const repairTools = `
 	t: {description: "T", action: "create", input: {
-		s?: string, i?: int, b?: bool, l?: [...int], o?: {x?: int}, any?: _
+		s?: string, i?: int, pos?: int & >=1, b?: bool, l?: [...int], o?: {x?: int}, any?: _
 		either?: string | int, small?: string | int & <10, long?: strings.MinRunes(3) | int
 		word?: "1" | "2", digit?: 1 | 2, mixed?: "auto" | int, nullable?: string | null
 	}, http: {method: "POST", path: "/x"}}
@@ -35,6 +35,11 @@ func TestRepair(t *testing.T) {
 		{"t", `{"s":12345678901234567890}`, `{"s":"12345678901234567890"}`, 1},
 		{"t", `{"b":"true","l":"[1,2]","o":"{\"x\":1}"}`, `{"b":true,"l":[1,2],"o":{"x":1}}`, 3},
 		{"t", `{"word":1,"digit":"2","mixed":"7"}`, `{"word":"1","digit":2,"mixed":7}`, 3},
+		{"t", `{"l":3}`, `{"l":[3]}`, 1},
+		{"t", `{"l":"3"}`, `error l: must be an array`, 0},
+		// What was repaired is validated like anything else.
+		{"t", `{"pos":"0"}`, `error pos: must be at least 1`, 1},
+		{"t", `{"pos":"0","iii":3}`, `error unknown argument: iii; did you mean i?; pos: must be at least 1`, 1},
 		// What the schema takes is left as it is.
 		{"t", `{"s":"","any":"[1]","either":"5","nullable":null}`, `{"s":"","any":"[1]","either":"5","nullable":null}`, 0},
 		{"t", `{"either":5}`, `{"either":5}`, 0},
