@@ -3,6 +3,7 @@ package bind
 import (
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -21,7 +22,7 @@ func ParseBase(s string) (*url.URL, error) {
 	}
 	var faults []error
 	check := func(ok bool, fault string) {
-		if !ok {
+		if !ok && !slices.ContainsFunc(faults, func(e error) bool { return e.Error() == fault }) {
 			faults = append(faults, errors.New(fault))
 		}
 	}

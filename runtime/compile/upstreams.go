@@ -58,7 +58,11 @@ func (c *compiler) readUpstreams() []rest.Upstream {
 		}
 		base, err := bind.ParseBase(address)
 		if err != nil {
-			c.add(path+".url", "%v", err)
+			from := ""
+			if given {
+				from = "--upstream " + name + ": "
+			}
+			c.add(path+".url", "%s%s", from, strings.ReplaceAll(err.Error(), "\n", "; "))
 			base = &url.URL{Scheme: "http", Host: "invalid.invalid"}
 		}
 		u := &upstream{base: base, timeout: c.duration(v, path, "timeout", rest.DefaultTimeout)}

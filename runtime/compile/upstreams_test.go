@@ -132,3 +132,14 @@ func TestUpstreamFindings(t *testing.T) {
 		}
 	}
 }
+
+// TestUpstreamFromOutside pins that what is wrong with --upstream is said of it, in
+// one line, and that a password in it is not shown.
+func TestUpstreamFromOutside(t *testing.T) {
+	cfg, _ := loadUpstream(t, `url: "https://api.example"`)
+	_, findings := Compile(cfg, Options{Upstreams: map[string]string{"api": "ftp://me:s3cr3t@x//a//b"}})
+	const want = "--upstream api: the URL must begin with http:// or https://; credentials belong in auth, not in the URL; the path has an empty segment"
+	if len(findings) != 1 || findings[0].Message != want {
+		t.Errorf("got %v, want %q", findings, want)
+	}
+}

@@ -37,6 +37,8 @@ type shape struct {
 	enum    []string // the strings it can be
 	expr    string   // as CUE source, to be evaluated in the schema's scope
 	must    string   // the rest of the sentence "must …"
+
+	secret bool // what stands here by mistake may be a secret itself: it is not shown
 }
 
 type shapeKind int
@@ -141,6 +143,11 @@ func (r *shapeReader) definition(name string) *shape {
 	r.done[name] = s
 	*s = *r.field(f)
 	s.name = name
+	if s.secret = name == "#Secret"; s.secret {
+		for _, m := range s.members {
+			m.secret = true
+		}
+	}
 	return s
 }
 

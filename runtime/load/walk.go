@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -311,7 +312,14 @@ func kindName(k cue.Kind) string {
 // refuse says why a value does not fit, for people.
 func (s *shape) refuse(v cue.Value) string {
 	text := excerpt(v)
+	if s.secret {
+		text = kindName(v.IncompleteKind())
+	}
 	switch {
+	case s.secret && s.kind == structure:
+		return "must be a reference to a secret, such as {env: \"NAME\"}, not " + text
+	case s.secret && v.IncompleteKind()&s.accepted() != 0:
+		return "must " + s.must
 	case len(s.enum) > 0:
 		quoted := make([]string, len(s.enum))
 		for i, e := range s.enum {
@@ -332,6 +340,9 @@ func (s *shape) refuse(v cue.Value) string {
 	return fmt.Sprintf("must be %s, not %s", s.expr, text)
 }
 
+// userinfo is the part of a URL that can hold a password.
+var userinfo = regexp.MustCompile(`//[^/"]*@`)
+
 // excerpt writes a value for a message, in one line of moderate length.
 func excerpt(v cue.Value) string {
 	switch v.IncompleteKind() {
@@ -342,7 +353,7 @@ func excerpt(v cue.Value) string {
 	if err != nil {
 		return kindName(v.IncompleteKind())
 	}
-	s := strings.Join(strings.Fields(string(b)), " ")
+	s := userinfo.ReplaceAllString(strings.Join(strings.Fields(string(b)), " "), "//***@")
 	if r := []rune(s); len(r) > 60 {
 		s = string(r[:60]) + "…"
 	}
