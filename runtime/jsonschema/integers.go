@@ -18,7 +18,7 @@ const maxIntegerDigits = 1000
 // integers (draft 2020-12 Validation §6.1.1); to CUE, and to many an API, they
 // are not. Everything else stays byte for byte.
 func (v *Validator) Integers(instance json.RawMessage) json.RawMessage {
-	if !bytes.ContainsAny(instance, ".eE") {
+	if !mayHoldFraction(instance) {
 		return instance
 	}
 	w := integerWriter{root: v.raw()}
@@ -27,6 +27,20 @@ func (v *Validator) Integers(instance json.RawMessage) json.RawMessage {
 		return instance
 	}
 	return out.Bytes()
+}
+
+// mayHoldFraction says whether some number may have a fraction or an exponent. A
+// text can look like one.
+func mayHoldFraction(instance json.RawMessage) bool {
+	for i := 1; i < len(instance); i++ {
+		switch instance[i] {
+		case '.', 'e', 'E':
+			if digit := instance[i-1]; '0' <= digit && digit <= '9' {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 type integerWriter struct {

@@ -18,6 +18,7 @@ import (
 // Validator checks instances against one schema. It is safe for concurrent use.
 type Validator struct {
 	compiled func() (*jsonschema.Schema, error)
+	quick    func() *quick
 	raw      func() any // the schema, to say in words what it forbids
 }
 
@@ -74,7 +75,11 @@ func NewValidator(schema json.RawMessage) (*Validator, error) {
 		v, _ := decode(schema) // valid, as has been seen
 		return v
 	})
-	return &Validator{raw: raw, compiled: sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(raw()) })}, nil
+	return &Validator{
+		raw:      raw,
+		quick:    sync.OnceValue(func() *quick { return newQuick(raw()) }),
+		compiled: sync.OnceValues(func() (*jsonschema.Schema, error) { return compile(raw()) }),
+	}, nil
 }
 
 func compile(schema any) (*jsonschema.Schema, error) {
@@ -118,6 +123,14 @@ func decode(b []byte) (any, error) {
 // when it fits. A number that has an integer for its value is an integer,
 // however it is written.
 func (v *Validator) Validate(instance json.RawMessage) []Fault {
+	if v.quick().fits(instance) {
+		return nil
+	}
+	return v.check(instance)
+}
+
+// check is Validate by the whole schema.
+func (v *Validator) check(instance json.RawMessage) []Fault {
 	schema, err := v.compiled()
 	if err != nil {
 		return []Fault{{Message: "the schema is at fault: " + err.Error()}}
