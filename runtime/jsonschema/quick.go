@@ -65,13 +65,13 @@ func newQuick(schema any) *quick {
 		switch keyword {
 		case "type", "description", "title", "default", "examples", "deprecated", "required":
 		case "minimum":
-			q.min, known = bound(v)
+			q.min, known = smallInteger(v)
 		case "maximum":
-			q.max, known = bound(v)
+			q.max, known = smallInteger(v)
 		case "minLength":
-			q.minLength, known = bound(v)
+			q.minLength, known = smallInteger(v)
 		case "maxLength":
-			q.maxLength, known = bound(v)
+			q.maxLength, known = smallInteger(v)
 		case "enum":
 			values, _ := v.([]any)
 			known = q.kinds == stringKind && len(values) > 0
@@ -108,8 +108,8 @@ func newQuick(schema any) *quick {
 	return q
 }
 
-// bound reads an integer of a schema.
-func bound(v any) (int64, bool) {
+// smallInteger reads an integer of a schema.
+func smallInteger(v any) (int64, bool) {
 	n, ok := v.(json.Number)
 	if !ok {
 		return 0, false
