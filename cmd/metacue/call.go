@@ -16,7 +16,7 @@ import (
 
 func newCall() *cobra.Command {
 	var s settings
-	var dir, args, format string
+	var args, format string
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "call TOOL [NAME=VALUE …]",
@@ -38,7 +38,7 @@ standard input.`,
 			if !ok {
 				return fmt.Errorf("--format: unknown format %q: one of curl, json", format)
 			}
-			src, err := choose(dir, sends(!dryRun))
+			src, err := s.choose(nil, sends(!dryRun))
 			if err != nil {
 				return err
 			}
@@ -82,7 +82,6 @@ standard input.`,
 	}
 	s.serveFlags(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&dir, "config", "c", "", "use the configuration in `DIR`")
 	f.StringVar(&args, "json", "", "the arguments as a JSON `OBJECT`")
 	f.BoolVar(&dryRun, "dry-run", false, "print the request and send nothing")
 	f.StringVar(&format, "format", "curl", "print the request of a dry run as `FORMAT`: curl, json")

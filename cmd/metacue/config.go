@@ -45,9 +45,10 @@ type sends bool
 
 // choose says which configuration is used: the one named, else ./cue where it
 // may be, else the built-in one.
-func choose(named string, s sends) (source, error) {
-	if named != "" {
-		return source{dir: named}, nil
+func (set *settings) choose(args []string, s sends) (source, error) {
+	named, err := set.named(args)
+	if err != nil || named != "" {
+		return source{dir: named}, err
 	}
 	if !hasCUE(localDir) {
 		return source{}, nil

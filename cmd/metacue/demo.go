@@ -67,9 +67,8 @@ func (o *offer) demo(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	announce(cmd.ErrOrStderr(), o.mode, cat, offered, "the built-in configuration")
 	fmt.Fprintln(cmd.ErrOrStderr(), "metacue: its API is the sample organization at", stage.URL)
-	return o.serve(cmd, serve.Options{
+	return o.serve(cmd, func() { announce(cmd.ErrOrStderr(), o.mode, cat, offered, "the built-in configuration") }, serve.Options{
 		Name:    cat.Server.Name,
 		Title:   cat.Server.Title,
 		Version: cat.Server.Version,

@@ -8,7 +8,6 @@ import (
 	"log"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -56,10 +55,9 @@ arguments and HTTP requests are described in CUE, checked by metacue vet, and
 offered by metacue serve as an MCP server, which makes the REST calls itself.
 
 Without a configuration named, the built-in one is used: Azure DevOps.`,
+		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newVet(), newTest(), newServe(), newCall(), newTrust(), newVersion(), newDemo())
@@ -68,6 +66,7 @@ Without a configuration named, the built-in one is used: Azure DevOps.`,
 
 // settings are the flags of commands that read a configuration.
 type settings struct {
+	dir       string
 	tags      map[string]string
 	upstreams map[string]string
 	readOnly  bool
@@ -78,6 +77,7 @@ type settings struct {
 // configFlags adds the flags that say what a configuration is loaded with.
 func (s *settings) configFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
+	f.StringVarP(&s.dir, "config", "c", "", "use the configuration in `DIR`")
 	f.StringToStringVarP(&s.tags, "tag", "t", nil, "set the configuration's `NAME=VALUE` setting, which METACUE_NAME sets too")
 }
 
@@ -96,5 +96,14 @@ func (s *settings) bounds() catalog.Bounds {
 	return catalog.Bounds{ReadOnly: s.readOnly, Domains: s.domains}
 }
 
-// oneDir takes at most one argument, a directory.
-func oneDir(args []string) string { return strings.Join(args, "") }
+// named gives the directory that the flags or the arguments name, "" when none
+// is named.
+func (s *settings) named(args []string) (string, error) {
+	switch {
+	case len(args) == 0:
+		return s.dir, nil
+	case s.dir != "" && s.dir != args[0]:
+		return "", fmt.Errorf("%s and --config %s name two configurations", args[0], s.dir)
+	}
+	return args[0], nil
+}

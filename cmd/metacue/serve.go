@@ -79,7 +79,7 @@ which an agent finds the others.`,
 			}
 			collectRarely()
 			tokens.Load() // needed for the first line, and read meanwhile
-			src, err := choose(oneDir(args), true)
+			src, err := s.choose(args, true)
 			if err != nil {
 				return err
 			}
@@ -100,8 +100,7 @@ which an agent finds the others.`,
 			if src.note != "" {
 				fmt.Fprintln(cmd.ErrOrStderr(), "metacue:", src.note)
 			}
-			announce(cmd.ErrOrStderr(), mode, cat, offered, src.String())
-			return o.serve(cmd, serve.Options{
+			return o.serve(cmd, func() { announce(cmd.ErrOrStderr(), mode, cat, offered, src.String()) }, serve.Options{
 				Name:    cat.Server.Name,
 				Title:   cat.Server.Title,
 				Version: cat.Server.Version,
@@ -139,9 +138,10 @@ func count(n int, what string) string {
 }
 
 // serve serves over the transport that the flags ask for, until input or the
-// command ends.
-func (o *offer) serve(cmd *cobra.Command, opts serve.Options) error {
+// command ends. ready is called when requests are accepted.
+func (o *offer) serve(cmd *cobra.Command, ready func(), opts serve.Options) error {
 	if o.http == "" {
+		ready()
 		return serve.Stdio(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), opts)
 	}
 	return serve.HTTP(cmd.Context(), o.http, serve.HTTPOptions{
@@ -151,6 +151,7 @@ func (o *offer) serve(cmd *cobra.Command, opts serve.Options) error {
 		Hosts:          o.hosts,
 		ReadyFile:      o.ready,
 		Ready: func(url string) {
+			ready()
 			fmt.Fprintln(cmd.ErrOrStderr(), "metacue: listening on", url)
 		},
 	})

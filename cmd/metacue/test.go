@@ -23,7 +23,7 @@ Nothing is sent and no secret is read.`,
   metacue test ./cue`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			src, err := choose(oneDir(args), false)
+			src, err := s.choose(args, false)
 			if err != nil {
 				return err
 			}

@@ -31,9 +31,9 @@ it is trusted. It is trusted by its path, as it is now and as it will be.`,
 				}
 				return nil
 			}
-			dir := oneDir(args)
-			if dir == "" {
-				dir = localDir
+			dir := localDir
+			if len(args) > 0 {
+				dir = args[0]
 			}
 			path, err := realPath(dir)
 			if err != nil {
@@ -47,10 +47,13 @@ it is trusted. It is trusted by its path, as it is now and as it will be.`,
 				return writeTrust(slices.DeleteFunc(paths, func(p string) bool { return p == path }))
 			case !hasCUE(dir):
 				return fmt.Errorf("%s holds no .cue files", path)
-			case known:
-				return nil
+			case !known:
+				if err := writeTrust(append(paths, path)); err != nil {
+					return err
+				}
 			}
-			return writeTrust(append(paths, path))
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), "trusted:", path)
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&remove, "remove", false, "trust it no longer")

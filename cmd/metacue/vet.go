@@ -27,7 +27,7 @@ silent and exits 0 when all is well, and exits 1 otherwise. It sends nothing.`,
 			if !slices.Contains(diag.Formats(), format) {
 				return fmt.Errorf("--format: unknown format %q: one of %s", format, strings.Join(diag.Formats(), ", "))
 			}
-			src, err := choose(oneDir(args), false)
+			src, err := s.choose(args, false)
 			if err != nil {
 				return err
 			}
