@@ -271,7 +271,13 @@ func elements(v cue.Value) (list []cue.Value, ok bool) {
 	if !ok {
 		return nil, false
 	}
-	for i := range lit.Elts {
+	for i, elt := range lit.Elts {
+		switch elt.(type) {
+		case *ast.Ellipsis:
+			continue
+		case *ast.Comprehension:
+			return nil, false
+		}
 		e := v.LookupPath(cue.MakePath(cue.Index(i)))
 		if e.Source() == nil {
 			return nil, false

@@ -103,7 +103,7 @@ func (c *compiler) choices(v cue.Value) []token.Pos {
 	var asts []ast.Node
 	for _, p := range c.conjuncts(v, cue.Value{}, 0, &asts) {
 		if p.op == cue.OrOp {
-			add(p.v.Pos())
+			add(p.args[0].Pos())
 		}
 	}
 	for _, n := range asts {

@@ -224,8 +224,11 @@ var predeclared = map[string]predeclaration{
 
 // expression is the expression behind the source of a value.
 func expression(n ast.Node) ast.Node {
-	if f, ok := n.(*ast.Field); ok {
-		return f.Value
+	switch n := n.(type) {
+	case *ast.Field:
+		return n.Value
+	case *ast.LetClause:
+		return n.Expr
 	}
 	return n
 }

@@ -90,6 +90,9 @@ func (c *compiler) example(p *property, contents string) {
 			continue
 		}
 		if why := c.misfit(p.of, p.val, e, b); why != "" {
+			if c.faulty() { // nothing fits a type that is at fault itself
+				return
+			}
 			c.finding(pos, "the example %s does not fit: %s", b, why)
 			continue
 		}

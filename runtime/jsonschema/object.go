@@ -129,8 +129,9 @@ func (s *shape) take(part *shape) {
 // member is what the field val of a struct accepts. That nothing fits is a
 // finding, unless it says so itself.
 func (c *compiler) member(val cue.Value) *shape {
+	before := len(c.findings)
 	s := c.shape(val)
-	if s.empty() && s.exact && c.operand == 0 {
+	if s.empty() && s.exact && c.operand == 0 && len(c.findings) == before {
 		switch err := val.Err(); {
 		case val.IncompleteKind() == cue.BytesKind:
 			c.finding(val.Pos(), "no JSON value is bytes: write string")
@@ -335,10 +336,11 @@ func (c *compiler) exceptions(s *shape, unlike, of []*shape, closed bool) bool {
 	return false
 }
 
-// names is what a pattern constraint says of names.
+// names is what a pattern constraint says of names. What it leaves to CUE is
+// noted by those who ask.
 func (c *compiler) names(v cue.Value) *shape {
-	c.quiet++
-	defer func() { c.quiet-- }()
+	gaps := len(c.gaps)
+	defer func() { c.gaps = c.gaps[:gaps] }()
 	return c.shape(v)
 }
 
@@ -370,21 +372,17 @@ func (c *compiler) list(v cue.Value, asts []ast.Node) *shape {
 		}
 	}
 	s := ofKind(arrayKind)
-	it, err := v.List()
-	switch {
-	case err == nil:
-	case forbids(v.Source()):
-		return &shape{exact: true} // one element that cannot be, and so the list
-	default:
-		return c.open(arrayKind, "%s", reason(err))
+	list, ok := elements(v)
+	if !ok {
+		return c.open(arrayKind, "%s", reason(v.Err()))
 	}
 	element := func(e cue.Value, part string) *shape {
 		of := c.at(part, func() *shape { return c.member(e) })
 		s.take(of)
 		return of
 	}
-	for i := 0; it.Next(); i++ {
-		of := element(it.Value(), "["+strconv.Itoa(i)+"]")
+	for i, e := range list {
+		of := element(e, "["+strconv.Itoa(i)+"]")
 		if of.empty() {
 			return &shape{exact: of.exact}
 		}
@@ -476,6 +474,7 @@ func (c *compiler) given(v cue.Value, s *shape, name string) (then, more *shape)
 		then = c.fields(w)
 		if i > 0 {
 			// What it says of the member itself is hidden by the witness.
+			c.gap("what more holds of %s when it is given", name)
 			then.obj.props = slices.DeleteFunc(then.obj.props, func(p property) bool { return p.name == name })
 			then.exact = false
 		}

@@ -177,8 +177,8 @@ func (g *generator) structure(depth int) constraint {
 		plain = append(plain, fmt.Sprintf("%s%s: %s", label(name), mark, v.plain))
 		closed = append(closed, fmt.Sprintf("%s%s: %s", label(name), mark, v.closed))
 	}
-	if name := someNames[names[0]]; g.IntN(8) == 0 && len(name) == 1 {
-		// What hangs on another member.
+	if name := someNames[names[0]]; g.IntN(8) == 0 && len(name) == 1 && g.operand == 0 {
+		// What hangs on another member. Within matchN, CUE can overflow its stack.
 		v := g.scalar()
 		more := fmt.Sprintf(g.pick("if %[1]s != _|_ {d!: %[2]s}", "if %[1]s != _|_ {d?: %[2]s}", "if %[1]s == _|_ {d!: %[2]s}", "d?: %[1]s", "d?: >%[1]s",
 			"lo: int | *2, d?: >lo", "let D = %[2]s\nd!: D", "lo: int | *2, if lo > 2 {d!: %[2]s}", "_h: 2, d!: >=_h", "lo: int | *2, _h: lo + 1, d?: <_h"), name, v.plain)

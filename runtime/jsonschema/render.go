@@ -242,7 +242,7 @@ func (w *writer) facets(k *keywords, s *shape) {
 		}
 	}
 	if s.kinds&numberKind != 0 {
-		limit := func(b *bound, closed, open string) {
+		limit := func(b *edge, closed, open string) {
 			switch {
 			case b == nil:
 			case b.open:

@@ -63,7 +63,7 @@ const (
 // numbers is a set of numbers; the zero value means all.
 type numbers struct {
 	integer   bool
-	min, max  *bound
+	min, max  *edge
 	multiples []decimal
 	not       []decimal
 	enum      []decimal // when not nil, just these
@@ -75,8 +75,8 @@ type decimal struct {
 	val  *big.Rat
 }
 
-// bound is the end of a range, without the end itself when open.
-type bound struct {
+// edge is the end of a range, without the end itself when open.
+type edge struct {
 	decimal
 	open bool
 }
@@ -205,21 +205,27 @@ func (s *shape) inexact() *shape {
 	return &c
 }
 
-// inOrder sorts the strings of an enumeration as they are written in n: CUE puts
+// inOrder sorts the values of an enumeration as they are written in n: CUE puts
 // a marked one first.
 func (s *shape) inOrder(n ast.Expr) *shape {
-	if len(s.str.enum) < 2 || len(s.also) > 0 {
+	if len(s.also) > 0 || len(s.str.enum) < 2 && len(s.num.enum) < 2 {
 		return s
 	}
 	at := map[string]int{}
 	for i, lit := range literalsOf(n, nil) {
 		if t, err := literal.Unquote(lit); err == nil {
-			at[t] = i
+			at["s"+t] = i
+		} else if r, ok := new(big.Rat).SetString(lit); ok {
+			at["n"+r.RatString()] = i
 		}
 	}
 	r := *s
 	r.str.enum = slices.Clone(s.str.enum)
-	slices.SortStableFunc(r.str.enum, func(a, b string) int { return cmp.Compare(at[a], at[b]) })
+	slices.SortStableFunc(r.str.enum, func(a, b string) int { return cmp.Compare(at["s"+a], at["s"+b]) })
+	r.num.enum = slices.Clone(s.num.enum)
+	slices.SortStableFunc(r.num.enum, func(a, b decimal) int {
+		return cmp.Compare(at["n"+a.val.RatString()], at["n"+b.val.RatString()])
+	})
 	return &r
 }
 
@@ -444,7 +450,7 @@ func sameDecimal(a, b decimal) bool { return a.val.Cmp(b.val) == 0 }
 
 // tighter picks the bound that leaves less: the greater one for a minimum
 // (sign 1), the lesser for a maximum (sign -1).
-func tighter(a, b *bound, sign int) *bound {
+func tighter(a, b *edge, sign int) *edge {
 	switch {
 	case a == nil:
 		return b
@@ -459,7 +465,7 @@ func tighter(a, b *bound, sign int) *bound {
 
 // whole is the bound of the integers within b: sign 1 for a minimum, -1 for a
 // maximum.
-func (b *bound) whole(sign int64) *bound {
+func (b *edge) whole(sign int64) *edge {
 	if b == nil || b.val.IsInt() && !b.open {
 		return b
 	}
@@ -473,7 +479,7 @@ func (b *bound) whole(sign int64) *bound {
 			z.Sub(z, big.NewInt(1))
 		}
 	}
-	return &bound{decimal: decimal{z.String(), new(big.Rat).SetInt(z)}}
+	return &edge{decimal: decimal{z.String(), new(big.Rat).SetInt(z)}}
 }
 
 func andTexts(a, b texts) (texts, bool) {

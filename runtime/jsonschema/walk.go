@@ -132,6 +132,15 @@ func (c *compiler) finding(p token.Pos, format string, args ...any) {
 	c.findings = append(c.findings, f)
 }
 
+// faulty says whether there is a finding at the value in hand or within.
+func (c *compiler) faulty() bool {
+	path := joinPath(append([]string{c.o.Path}, c.path...))
+	return slices.ContainsFunc(c.findings, func(f diag.Finding) bool {
+		rest, ok := strings.CutPrefix(f.Path, path)
+		return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	})
+}
+
 // joinPath writes a CUE path from its parts; [] and [string] stick to the part
 // before.
 func joinPath(parts []string) string {
@@ -487,7 +496,7 @@ func (c *compiler) conjunction(v cue.Value) *shape {
 			}
 			c.merging = append(c.merging, p.target)
 		}
-		s = c.contents(v, contents, len(contents) == len(parts), asts)
+		s = c.contents(v, contents, asts)
 		c.merging = c.merging[:unfolded]
 	}
 	for _, p := range parts {
@@ -499,7 +508,7 @@ func (c *compiler) conjunction(v cue.Value) *shape {
 }
 
 // contents is what the members and elements of v may be.
-func (c *compiler) contents(v cue.Value, contents []conjunct, all bool, asts []ast.Node) *shape {
+func (c *compiler) contents(v cue.Value, contents []conjunct, asts []ast.Node) *shape {
 	choices := 0
 	var kinds cue.Kind
 	for _, p := range contents {
@@ -516,10 +525,13 @@ func (c *compiler) contents(v cue.Value, contents []conjunct, all bool, asts []a
 	case len(contents) == 1 && choices == 1:
 		return c.disjunction(contents[0].args)
 	case choices == 0:
-		if !all {
-			// A validator can make an error of a value that only lacks
-			// something yet.
+		if kinds == cue.ListKind && v.Err() != nil {
+			// A validator makes an error of a list that only lacks something
+			// yet.
 			v = unify(contents)
+		}
+		if kinds == cue.StructKind && !isCycle(v.Err()) {
+			return c.object(v, asts)
 		}
 		return c.literal(v, asts)
 	}
@@ -533,10 +545,10 @@ func (c *compiler) contents(v cue.Value, contents []conjunct, all bool, asts []a
 	if s, ok := c.apart(contents); ok {
 		return s
 	}
-	combinations, ok := c.combinations(contents)
-	if !all {
-		v = unify(contents)
+	if v.Err() != nil {
+		return c.open(anyKind, "alternatives within alternatives, and a condition on all of them")
 	}
+	combinations, ok := c.combinations(contents)
 	e := c.eval(v)
 	op, args := c.expr(e)
 	if op == cue.NoOp && len(args) == 1 && args[0] != e {
@@ -1003,7 +1015,7 @@ func (c *compiler) bound(op cue.Op, arg cue.Value) *shape {
 		return c.open(numberKind, "a number out of all proportion")
 	}
 	s := ofKind(numberKind)
-	b := &bound{decimal: d, open: op == cue.LessThanOp || op == cue.GreaterThanOp}
+	b := &edge{decimal: d, open: op == cue.LessThanOp || op == cue.GreaterThanOp}
 	if op == cue.LessThanOp || op == cue.LessThanEqualOp {
 		s.num.max = b
 	} else {
