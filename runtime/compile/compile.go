@@ -45,6 +45,8 @@ type compiler struct {
 	o        Options
 	findings diag.List
 	known    known
+	told     map[string]bool // findings by place and message
+	faults   int             // findings made, those that say the same again too
 
 	pool      *expr.Pool
 	actions   map[string]catalog.Action
@@ -54,7 +56,7 @@ type compiler struct {
 	limits    bind.Bounds
 	compiled  []compiled
 	unfit     map[string]bool // defaults that do not fit an argument
-	meant     []string        // arguments that misspelt defaults may be for
+	meant     []string        // arguments that defaults at fault may be for
 	arguments map[string]bool // of all tools
 }
 
@@ -67,6 +69,7 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 		o:   o,
 
 		known:     newKnown(o.Known),
+		told:      map[string]bool{},
 		arguments: map[string]bool{},
 		unfit:     map[string]bool{},
 		pool: expr.NewPool(cfg.Value, func() (cue.Value, error) {
@@ -132,7 +135,18 @@ func (c *compiler) addAt(p token.Pos, path, format string, args ...any) {
 	}
 	f := diag.Finding{Path: path, Message: fmt.Sprintf(format, args...)}
 	f.File, f.Line, f.Column = c.cfg.Position(p)
-	c.findings = append(c.findings, f)
+	c.find(f)
+}
+
+// find takes a finding. What is wrong in a mixin is wrong in every tool that has
+// it, and told once.
+func (c *compiler) find(f diag.Finding) {
+	c.faults++
+	key := fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message)
+	if !c.told[key] {
+		c.told[key] = true
+		c.findings = append(c.findings, f)
+	}
 }
 
 // didYouMean ends a message about an unknown name.
@@ -276,7 +290,8 @@ func (c *compiler) own(field string) iter.Seq2[string, cue.Value] {
 	}
 }
 
-// readDefaults reads the server-level default arguments.
+// readDefaults reads the server-level default arguments, and notes for which
+// arguments those at fault may have been meant.
 func (c *compiler) readDefaults() {
 	for name, v := range c.own("defaults") {
 		if v.Null() == nil {
@@ -284,15 +299,18 @@ func (c *compiler) readDefaults() {
 		}
 		b, err := expr.Export(v)
 		if err != nil {
-			c.add(member("defaults", name), "must be a value, not a type: %s", expr.Message(err))
+			// What is no value because of a fault elsewhere, loading has told.
+			if len(c.o.Known) == 0 {
+				c.add(member("defaults", name), "must be a value, not a type: %s", expr.Message(err))
+			}
+			c.meant = append(c.meant, name)
 			continue
 		}
 		c.defaults = append(c.defaults, exec.Value{Name: name, JSON: b})
 	}
 }
 
-// defaultsInUse finds defaults that no tool takes, and notes which arguments
-// they may have been meant for.
+// defaultsInUse finds defaults that no tool takes.
 func (c *compiler) defaultsInUse() {
 	names := slices.Sorted(maps.Keys(c.arguments))
 	for name := range c.own("defaults") {

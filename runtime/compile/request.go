@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 
@@ -43,12 +44,11 @@ var bodies = []struct {
 func (b *toolCompiler) request(tool *exec.Tool, field string, convention bool) *bind.Request {
 	r := &requestCompiler{toolCompiler: b, field: field}
 	name := r.upstream()
-	if b.upstreams[name] == nil {
-		return nil
-	}
-	req := b.upstreams[name].request(name)
+	up := b.to(name)
+	req := up.request(name)
 	req.Method = text(b.at(r.field), "method")
 	if !r.where(&req) {
+		b.unread = true
 		return nil
 	}
 	req.Query = r.region("query")
@@ -64,7 +64,6 @@ func (b *toolCompiler) request(tool *exec.Tool, field string, convention bool) *
 		req.Body = &bind.Body{Kind: body.kind, Value: r.node(body.field)}
 	}
 	r.headerNames(req.Headers)
-	up := b.upstreams[name]
 	up.secrets("query", req.Query, func(f, why string) { r.fault(member(r.field+".query", f), "%s", why) })
 	up.secrets("headers", req.Headers, func(f, why string) { r.fault(member(r.field+".headers", f), "%s", why) })
 	r.flat("query", req.Query)
@@ -74,8 +73,19 @@ func (b *toolCompiler) request(tool *exec.Tool, field string, convention bool) *
 	r.updateDefaults(tool, &req)
 	req.Exprs = b.evaluator(r.exprs)
 	r.tryOut(r.exprs, r.lists)
-	b.timeout(tool, name)
+	tool.Timeout = max(tool.Timeout, up.timeout) // as long as the slowest may take
 	return &req
+}
+
+// to gives an upstream by name. Requests to one that there is not, or that is at
+// fault, are checked like others and never sent.
+func (b *toolCompiler) to(name string) *upstream {
+	up := b.upstreams[name]
+	if up == nil {
+		up = &upstream{base: &url.URL{Scheme: "http", Host: "invalid.invalid"}, faulty: true}
+	}
+	b.unsendable = b.unsendable || up.faulty
+	return up
 }
 
 // where compiles the path of the request, or the link that stands in its place.
@@ -145,11 +155,6 @@ func (b *toolCompiler) evaluator(paths []cue.Path) bind.Evaluator {
 	return expr.NewTool(b.pool, b.src.Path, false, false).Request(paths)
 }
 
-// timeout lets the call take as long as the slowest of its upstreams may.
-func (b *toolCompiler) timeout(tool *exec.Tool, upstream string) {
-	tool.Timeout = max(tool.Timeout, b.upstreams[upstream].timeout)
-}
-
 // upstream finds where the request goes: the request's, the domain's, or the
 // only one.
 func (r *requestCompiler) upstream() string {
@@ -159,7 +164,11 @@ func (r *requestCompiler) upstream() string {
 	if name := text(r.cfg.Value.LookupPath(cue.MakePath(cue.Str("domains"), cue.Str(r.src.Domain))), "upstream"); name != "" {
 		return name
 	}
-	if len(r.order) == 1 {
+	switch len(r.order) {
+	case 0:
+		r.noUpstream()
+		return ""
+	case 1:
 		return r.order[0]
 	}
 	r.fault(r.field, "does not say which upstream it goes to, and neither does the domain; there is %s", strings.Join(r.order, ", "))

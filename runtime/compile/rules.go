@@ -28,8 +28,10 @@ func (c *compiler) unique(cat *catalog.Catalog) {
 		seen[name] = path
 	}
 	for _, t := range c.cfg.Tools() {
+		take(t.Name, t.Path.String())
+	}
+	for _, t := range c.cfg.Tools() {
 		path := t.Path.String()
-		take(t.Name, path)
 		for i, alias := range strs(t.Value, "aliases") {
 			take(alias, fmt.Sprintf("%s.aliases[%d]", path, i))
 		}

@@ -91,11 +91,11 @@ func (b *toolCompiler) each(tool *exec.Tool, field string) *exec.Each {
 	e := &exec.Each{List: b.evaluator([]cue.Path{parsePath(field)}), Base: map[string]bind.Request{}}
 	for name, up := range b.upstreams {
 		e.Base[name] = up.request(name)
-		b.timeout(tool, name)
+		tool.Timeout = max(tool.Timeout, up.timeout)
 	}
 	r := &requestCompiler{toolCompiler: b, field: field}
 	if name := r.upstream(); name != "" {
-		e.Base[""] = b.upstreams[name].request(name)
+		e.Base[""] = b.to(name).request(name)
 	}
 	b.tryOut([]cue.Path{parsePath(field)}, nil)
 	b.literalEach(field)
@@ -152,6 +152,9 @@ func (b *toolCompiler) literalEach(field string) {
 
 // unsent finds arguments of a tool with steps that nothing refers to.
 func (b *toolCompiler) unsent() {
+	if b.unread {
+		return
+	}
 	r := &requestCompiler{toolCompiler: b}
 	referred, everything := r.referred(nil)
 	for name := range b.inPaths {

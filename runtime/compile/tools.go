@@ -34,13 +34,14 @@ func (c *compiler) domains(tools map[string]*exec.Tool) []*catalog.Domain {
 		c.upstreamName(v, member("domains", name))
 	}
 	for _, t := range c.cfg.Tools() {
-		before := len(c.findings)
+		before := c.faults
 		b := &toolCompiler{compiler: c, src: t, path: t.Path.String(), inPaths: map[string]bool{}}
 		tool := b.compile()
 		broken, arguments := c.known.broken(b.path)
-		broken = broken || len(c.findings) > before
-		c.compiled = append(c.compiled, compiled{t, tool, broken, arguments})
-		if broken {
+		broken = broken || c.faults > before || b.unsendable
+		_, taken := tools[t.Name] // the first keeps the name, and the other is a finding
+		c.compiled = append(c.compiled, compiled{t, tool, broken || taken, arguments})
+		if broken || taken {
 			continue
 		}
 		tools[t.Name] = tool
@@ -52,10 +53,22 @@ func (c *compiler) domains(tools map[string]*exec.Tool) []*catalog.Domain {
 // upstreamName checks an upstream that v names, and gives it; without one "".
 func (c *compiler) upstreamName(v cue.Value, path string) string {
 	name := text(v, "upstream")
-	if name != "" && c.upstreams[name] == nil {
+	switch {
+	case name == "" || c.upstreams[name] != nil:
+	case len(c.order) == 0:
+		c.noUpstream()
+	default:
 		c.add(path+".upstream", "there is no upstream %q%s", name, didYouMean(name, c.order))
 	}
 	return name
+}
+
+// noUpstream reports that there is none at all, once, and not when loading has
+// told why.
+func (c *compiler) noUpstream() {
+	if len(c.o.Known) == 0 {
+		c.add("upstreams", "holds no upstream that requests could go to")
+	}
 }
 
 // clean makes one paragraph of a description.
@@ -77,6 +90,9 @@ type toolCompiler struct {
 	schema *jsonschema.Schema
 	// inPaths holds the variables of the paths of all requests.
 	inPaths map[string]bool
+	// unsendable says that an upstream is at fault that requests go to, unread that
+	// a path is, so that what it refers to is not known.
+	unsendable, unread bool
 }
 
 // at gives a field of the tool, checked.
@@ -151,7 +167,7 @@ func (b *toolCompiler) input(tool *exec.Tool) {
 	})
 	for _, f := range findings {
 		if !b.known.implies(f.Path) {
-			b.findings = append(b.findings, f)
+			b.find(f)
 		}
 	}
 	if schema == nil {
@@ -197,6 +213,7 @@ func (b *toolCompiler) fitting() map[string]json.RawMessage {
 		if err := f.Unify(v).Validate(cue.Concrete(true), cue.Final()); err != nil {
 			if !b.unfit[d.Name] {
 				b.unfit[d.Name] = true
+				b.meant = append(b.meant, d.Name)
 				b.add(member("defaults", d.Name), "does not fit the argument %s of %s: %s", d.Name, b.src.Name, expr.Message(err))
 			}
 			continue
@@ -256,7 +273,9 @@ func (b *toolCompiler) output(tool *exec.Tool) {
 		return
 	}
 	schema, findings := jsonschema.Compile(v, jsonschema.Options{Doc: b.cfg.Doc, Pos: b.cfg.Position, Data: true, Path: b.path + "." + field})
-	b.findings = append(b.findings, findings...)
+	for _, f := range findings {
+		b.find(f)
+	}
 	if len(findings) > 0 {
 		return
 	}

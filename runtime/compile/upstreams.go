@@ -24,6 +24,8 @@ type upstream struct {
 	timeout time.Duration
 	// strip names the query parameter that holds the credentials, if one does.
 	strip []string
+	// faulty says that there are findings about it.
+	faulty bool
 	// sealed names the headers that hold credentials.
 	sealed []string
 }
@@ -51,7 +53,7 @@ func (c *compiler) readUpstreams() []rest.Upstream {
 	var ups []rest.Upstream
 	c.upstreams = map[string]*upstream{}
 	for name, v := range c.own("upstreams") {
-		path, before := member("upstreams", name), len(c.findings)
+		path, before := member("upstreams", name), c.faults
 		address, given := c.o.Upstreams[name]
 		if !given {
 			address = text(v, "url")
@@ -106,7 +108,7 @@ func (c *compiler) readUpstreams() []rest.Upstream {
 		u.secrets("headers", u.headers, func(field, why string) { c.add(member(path+".headers", field), "%s", why) })
 		c.upstreams[name] = u
 		c.order = append(c.order, name)
-		if len(c.findings) == before { // package rest would find the same again
+		if u.faulty = c.faults > before || c.known.implies(path); c.faults == before { // package rest would find the same again
 			ups = append(ups, up)
 		}
 	}

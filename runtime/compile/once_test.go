@@ -1,0 +1,151 @@
+package compile_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/metacue/metacue/runtime/compile"
+	"github.com/metacue/metacue/runtime/load"
+)
+
+// depot has several tools that share mixins, defaults and an upstream, so that
+// what is wrong with those could be told many times.
+const depot = `package depot
+
+_place: string | *"north" @tag(place)
+
+server: name: "depot"
+
+upstreams: depot: {
+	url: "https://depot.example"
+	auth: header: {name: "X-Key", value: env: "KEY"}
+	headers: "X-Client": "c"
+}
+
+defaults: place: _place
+
+#Place: place!: string
+
+#Page: {
+	limit: (int & >=1) | *20
+	zone?: =~"^[A-Z]{2}$" @example("DE")
+}
+
+domains: items: {
+	description: "Items"
+	upstream:    "depot"
+	tools: {
+		list: {
+			description: "Lists"
+			action:      "read"
+			input: {#Place, #Page}
+			examples: [{arguments: limit: 5}]
+			http: {method: "GET", path: "/{place}/items"}
+		}
+		find: {
+			description: "Finds"
+			action:      "read"
+			input: {#Place, #Page, q!: string}
+			examples: [{arguments: q: "x"}]
+			http: {method: "GET", path: "/{place}/found"}
+		}
+		stock: {
+			description: "Counts"
+			action:      "read"
+			input: {#Place, q!: string}
+			examples: [{arguments: q: "x"}]
+			steps: {
+				a: http: {method: "GET", path: "/{place}/found", query: q: input.q}
+				b: http: {method: "GET", path: "/stock", query: id: steps.a.result.id}
+			}
+		}
+	}
+}
+`
+
+// vetted gives all findings of a configuration, as metacue vet does.
+func vetted(t *testing.T, src string, o load.Options) []string {
+	t.Helper()
+	cfg, findings := load.FS(fstest.MapFS{"c.cue": {Data: []byte(src)}}, "", o)
+	if cfg != nil {
+		_, more := compile.Compile(cfg, compile.Options{Known: findings})
+		findings = append(findings, more...)
+	}
+	var got []string
+	for _, f := range findings.Sorted() {
+		got = append(got, f.String())
+	}
+	return got
+}
+
+// One mistake is one finding, whatever follows from it elsewhere. Pins the kind
+// config-silence.
+func TestEachFaultOnce(t *testing.T) {
+	if got := vetted(t, depot, load.Options{}); got != nil {
+		t.Fatalf("the sound configuration has findings: %q", got)
+	}
+	for name, tt := range map[string]struct {
+		old, new string
+		want     string
+	}{
+		"a default out of bounds in a shared mixin": {`| *20`, `| *0`,
+			`c.cue:18:2: domains.items.tools.list.input.limit: the default 0 fits none of the alternatives of its type`},
+		"a server-level default of the wrong type": {`defaults: place: _place`, `defaults: place: 5`,
+			`c.cue:13:11: defaults.place: does not fit the argument place of list: conflicting values 5 and string (mismatched types int and string)`},
+		"a misspelt name in a default": {`place: _place`, `place: _plase`,
+			`c.cue:13:18: defaults.place: nothing is called _plase here; did you mean _place or #Place?`},
+		"a misspelt default": {`defaults: place:`, `defaults: plase:`,
+			`c.cue:13:11: defaults.plase: no tool has an argument plase; did you mean place?`},
+		"a tag without a value": {`string | *"north" @tag`, `string @tag`,
+			`c.cue:3:1: _place: the tag place has no value: give one with -t place=…, or METACUE_PLACE, or give the field a default`},
+		"a misspelt section": {`upstreams:`, `upstream:`,
+			`c.cue:7:1: upstream: there is no such field; did you mean upstreams?`},
+		"no upstreams": {depot[strings.Index(depot, "upstreams:"):strings.Index(depot, "defaults:")], "upstreams: {}\n\n",
+			`c.cue:7:1: upstreams: holds no upstream that requests could go to`},
+		"a misspelt upstream": {`upstream:    "depot"`, `upstream:    "depo"`,
+			`c.cue:24:2: domains.items.upstream: there is no upstream "depo"; did you mean depot?`},
+		"a header that no header can be": {`"X-Client"`, `"X Client"`,
+			`c.cue:10:11: upstreams.depot.headers."X Client": "X Client" is no header name (RFC 9110, section 5.6.2)`},
+		"a constant in the place of the credentials": {`"X-Client"`, `"X-Key"`,
+			`c.cue:10:11: upstreams.depot.headers."X-Key": the header X-Key holds the upstream's credentials: auth alone sets it`},
+		"a broken pattern with an example": {`-Z]{2}`, `-Z{2}`,
+			"c.cue:19:11: domains.items.tools.list.input.zone: not a regular expression: missing closing ]: `[A-Z{2}$`"},
+		"the name of another tool": {`		find: {`, `		"list": aliases: ["stock"]
+		find: {`,
+			`c.cue:33:21: domains.items.tools.list.aliases[0]: the name stock is taken: domains.items.tools.stock at c.cue:41 answers to it`},
+		"a broken path of a step": {`"/{place}/found", query`, `"/{place/found", query`,
+			`c.cue:46:30: domains.items.tools.stock.steps.a.http.path: byte 1: "{" has no "}"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if !strings.Contains(depot, tt.old) {
+				t.Fatal("the mistake cannot be made")
+			}
+			got := vetted(t, strings.Replace(depot, tt.old, tt.new, 1), load.Options{})
+			if !slices.Equal(got, []string{tt.want}) {
+				t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), tt.want)
+			}
+		})
+	}
+}
+
+// A name that two tools have is told at the second, and nothing of its examples.
+func TestNameTaken(t *testing.T) {
+	src := depot + `
+domains: more: {
+	description: "More"
+	tools: find: {
+		description: "Finds others"
+		action:      "read"
+		input: other!: string
+		examples: [{arguments: other: "x"}]
+		http: {upstream: "depot", method: "GET", path: "/others"}
+	}
+}
+`
+	want := []string{`c.cue:55:9: domains.more.tools.find: the name find is taken: domains.items.tools.find at c.cue:33 answers to it`}
+	if got := vetted(t, src, load.Options{}); !slices.Equal(got, want) {
+		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), want)
+	}
+}
