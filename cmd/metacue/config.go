@@ -187,6 +187,9 @@ func trustFile() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if !filepath.IsAbs(dir) { // what is found in the working directory decides nothing
+		return "", fmt.Errorf("the folder for configurations, %s, is no absolute path", dir)
+	}
 	return filepath.Join(dir, "metacue", "trusted"), nil
 }
 
@@ -234,6 +237,9 @@ func writeTrust(paths []string) error {
 	}
 	var b strings.Builder
 	for _, p := range paths {
+		if strings.Contains(p, "\n") {
+			return fmt.Errorf("%q cannot be recorded: it holds a line end", p)
+		}
 		b.WriteString(p + "\n")
 	}
 	tmp := file + ".new"
