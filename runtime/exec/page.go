@@ -125,20 +125,18 @@ func (p *Page) truthy(ctx context.Context, jq *JQ) (bool, error) {
 	return string(out[0]) != "null" && string(out[0]) != "false", nil
 }
 
-// ByCursor pages by a text that the API gives with each page and takes as a
-// query parameter.
+// ByCursor pages by a text that the API gives with each page and takes back.
 type ByCursor struct {
-	// Param is the name of the query parameter.
-	Param string
+	// In is where requests hold the text.
+	In Place
 	// Header names the header that holds the text; or JQ finds it in the answer.
 	Header string
 	JQ     *JQ
 }
 
-// Turn puts the text into the query.
+// Turn puts the text into the request.
 func (b *ByCursor) Turn(_ *bind.Request, req *bind.HTTP, position string) error {
-	req.URL = bind.WithParameter(req.URL, b.Param, position)
-	return nil
+	return b.In.put(req, position)
 }
 
 // Next gives the text that came with the page.
@@ -218,43 +216,41 @@ func (b *ByLink) Next(ctx context.Context, p *Page) (string, error) {
 // errStands says that the API points to the page that it has just answered.
 var errStands = errors.New("the page after this one would be the same again: the API's paging does not advance")
 
-// ByNumber pages by the number of the page, a query parameter.
+// ByNumber pages by the number of the page.
 type ByNumber struct {
-	// Param is the name of the query parameter, First the number of the first page.
-	Param string
-	First int
-	// Size names the query parameter that says how many items a page has, "" when
-	// there is none. A page with fewer is the last one.
-	Size string
+	// Number is where requests hold the number, First that of the first page.
+	Number Place
+	First  int
+	// Size is where they say how many items a page has, "" when they do not. A page
+	// with fewer is the last one.
+	Size Place
 }
 
 // Turn sets the number.
 func (b *ByNumber) Turn(_ *bind.Request, req *bind.HTTP, position string) error {
-	req.URL = bind.WithParameter(req.URL, b.Param, position)
-	return nil
+	return putNumber(b.Number, req, position)
 }
 
 // Next counts up.
 func (b *ByNumber) Next(_ context.Context, p *Page) (string, error) {
-	n, err := number(p.Sent.URL, b.Param, b.First)
+	n, err := b.Number.number(p.Sent, b.First)
 	if err != nil || p.ends(b.Size) {
 		return "", err
 	}
 	return strconv.Itoa(n + 1), nil
 }
 
-// ByOffset pages by the number of items before the page, a query parameter.
+// ByOffset pages by the number of items before the page.
 type ByOffset struct {
-	// Param is the name of the query parameter.
-	Param string
+	// Skip is where requests hold that number.
+	Skip Place
 	// Size is that of ByNumber.
-	Size string
+	Size Place
 }
 
 // Turn sets the offset.
 func (b *ByOffset) Turn(_ *bind.Request, req *bind.HTTP, position string) error {
-	req.URL = bind.WithParameter(req.URL, b.Param, position)
-	return nil
+	return putNumber(b.Skip, req, position)
 }
 
 // Next adds up.
@@ -270,7 +266,7 @@ func (b *ByOffset) Next(_ context.Context, p *Page) (string, error) {
 
 // after is the position behind the first items of a page.
 func (b *ByOffset) after(p *Page, items int) (string, error) {
-	n, err := number(p.Sent.URL, b.Param, 0)
+	n, err := b.Skip.number(p.Sent, 0)
 	if err != nil {
 		return "", err
 	}
@@ -278,30 +274,22 @@ func (b *ByOffset) after(p *Page, items int) (string, error) {
 }
 
 // ends says whether a page is the last one: by what the API says, or else when
-// it is empty or has fewer items than the parameter size asks for.
-func (p *Page) ends(size string) bool {
+// it is empty or has fewer items than its request asks for.
+func (p *Page) ends(size Place) bool {
 	if p.More != nil {
 		return !*p.More
 	}
-	want, err := number(p.Sent.URL, size, 0)
+	want, err := size.number(p.Sent, 0)
 	return p.Count == 0 || err == nil && p.Count < want
 }
 
-// number gives a query parameter that holds one.
-func number(s, name string, otherwise int) (int, error) {
-	u, err := url.Parse(s)
+// putNumber puts a position that is a number into a request.
+func putNumber(where Place, req *bind.HTTP, position string) error {
+	n, err := strconv.Atoi(position)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	value := u.Query().Get(name)
-	if value == "" {
-		return otherwise, nil
-	}
-	n, err := strconv.Atoi(value)
-	if err != nil {
-		return 0, fmt.Errorf("the query parameter %s is %q, and paging needs a number there", name, value)
-	}
-	return n, nil
+	return where.put(req, n)
 }
 
 // cursor is what a cursor holds.

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -135,6 +136,83 @@ func TestPagination(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPaginationInBody reads all pages of an API that is asked by bodies.
+func TestPaginationInBody(t *testing.T) {
+	for name, tt := range map[string]struct {
+		paginate string
+		pages    int
+		second   string // the second body
+	}{
+		"cursor, new":   {`items: ".value", cursor: {in: "/after", jq: ".next"}`, 3, `{"size":3,"in":{"a~/b":"é"},"after":"3"}`},
+		"cursor, below": {`items: ".value", cursor: {in: "/in/a~0~1b", jq: ".next"}`, 3, `{"size":3,"in":{"a~/b":"3"}}`},
+		"number":        {`items: ".value", page: {number: "/page", size: "/size"}`, 3, `{"size":3,"in":{"a~/b":"é"},"page":2}`},
+		"offset":        {`items: ".value", offset: {skip: "/in/skip", top: "/size"}`, 3, `{"size":3,"in":{"a~/b":"é","skip":3}}`},
+		"query":         {`items: ".value", cursor: {in: "after", jq: ".next"}`, 3, `{"size":3,"in":{"a~/b":"é"}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log []string
+			url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				log = append(log, string(body))
+				var asked struct {
+					After string
+					Page  int
+					In    struct {
+						Below string `json:"a~/b"`
+						Skip  int
+					}
+				}
+				if err := json.Unmarshal(body, &asked); err != nil {
+					t.Errorf("%s: %v", body, err)
+				}
+				from := max(asked.In.Skip, 3*(asked.Page-1), 0)
+				for _, text := range []string{asked.After, asked.In.Below, r.URL.Query().Get("after")} {
+					if n, err := strconv.Atoi(text); err == nil {
+						from = n
+					}
+				}
+				answer := map[string]any{"value": []int{0, 1, 2, 3, 4, 5, 6}[from:min(from+3, 7)]}
+				if from+3 < 7 {
+					answer["next"] = strconv.Itoa(from + 3)
+				}
+				w.Header().Set("Content-Type", "application/json")
+				_ = json.NewEncoder(w).Encode(answer)
+			})
+			p := program(t, url, "", read(`http: {method: "POST", path: "/search", body: {size: 3, in: "a~/b": "é"}}, response: paginate: {`+tt.paginate+`}`), "")
+			var items []string
+			args := `{}`
+			for {
+				got := pageOf(t, p.Call(t.Context(), call.Caller{}, "t", json.RawMessage(args)))
+				for _, item := range got.Items {
+					items = append(items, string(item))
+				}
+				if got.NextCursor == nil {
+					break
+				}
+				args = fmt.Sprintf(`{"cursor":%q}`, *got.NextCursor)
+			}
+			if all := strings.Join(items, " "); all != "0 1 2 3 4 5 6" {
+				t.Errorf("items %s", all)
+			}
+			if len(log) != tt.pages || log[1] != tt.second {
+				t.Errorf("sent %q", log)
+			}
+		})
+	}
+	t.Run("no place for it", func(t *testing.T) {
+		url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write([]byte(`{"value":[1],"next":"x"}`))
+		})
+		p := program(t, url, "", read(`http: {method: "POST", path: "/search", body: [1]}, response: paginate: {items: ".value", cursor: {in: "/0/after", jq: ".next"}}`), "")
+		first := pageOf(t, p.Call(t.Context(), call.Caller{}, "t", json.RawMessage(`{}`)))
+		r := p.Call(t.Context(), call.Caller{}, "t", json.RawMessage(fmt.Sprintf(`{"cursor":%q}`, *first.NextCursor)))
+		if want := "no place for the page at /0/after"; !r.IsError || !strings.Contains(told(r), want) {
+			t.Errorf("got %s, want %s", told(r), want)
+		}
+	})
 }
 
 // TestPaginationSchema pins what a tool with pages declares, and that its result
