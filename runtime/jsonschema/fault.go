@@ -138,9 +138,7 @@ func (r *reporter) all(e *jsonschema.ValidationError) []Fault {
 	case *kind.PropertyNames:
 		return at("propertyNames", "the name %q is not allowed", k.Property)
 	case *kind.Type:
-		f := r.fault(path, "type", mustBe(k.Want, k.Got))
-		f.Want = k.Want
-		return []Fault{f}
+		return []Fault{r.mistyped(path, k.Want, k.Got)}
 	case *kind.Enum:
 		return at("enum", "must be one of %s", listed(k.Want))
 	case *kind.Const:
@@ -221,11 +219,7 @@ func (r *reporter) alternatives(e *jsonschema.ValidationError, keyword string) [
 	}
 	value := r.at(e.InstanceLocation)
 	if types {
-		slices.SortStableFunc(want, func(a, b string) int { return cmp.Compare(typeRank(a), typeRank(b)) })
-		want = slices.Compact(want)
-		f := r.fault(e.InstanceLocation, "type", mustBe(want, typeOf(value)))
-		f.Want = want
-		return []Fault{f}
+		return []Fault{r.mistyped(e.InstanceLocation, want, typeOf(value))}
 	}
 	// Arms that want another type are out of the question.
 	near := slices.DeleteFunc(slices.Clone(arms), func(a []Fault) bool {
@@ -252,6 +246,16 @@ func (r *reporter) alternatives(e *jsonschema.ValidationError, keyword string) [
 			cmp.Compare(len(a), len(b)),
 		)
 	})
+}
+
+// mistyped is a fault of type.
+func (r *reporter) mistyped(path, want []string, got string) Fault {
+	want = slices.Clone(want)
+	slices.SortFunc(want, func(a, b string) int { return cmp.Compare(typeRank(a), typeRank(b)) })
+	want = slices.Compact(want)
+	f := r.fault(path, "type", mustBe(want, got))
+	f.Want = want
+	return f
 }
 
 // joinAlternatives makes one sentence of several: "must be one of a, b, or an
