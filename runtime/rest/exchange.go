@@ -74,8 +74,13 @@ func (c *Client) Do(ctx context.Context, req *bind.HTTP, o CallOptions) (*Respon
 	}
 	u := c.upstreams[req.Upstream]
 	start := time.Now()
-	ctx, cancel := context.WithTimeoutCause(ctx, u.Timeout, errTimeout)
-	defer cancel()
+	// Where the call's own deadline comes first, a second one would be a timer and
+	// a context for nothing.
+	if deadline, ok := ctx.Deadline(); !ok || deadline.Sub(start) > u.Timeout {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, u.Timeout, errTimeout)
+		defer cancel()
+	}
 	credentials, err := c.authorize(ctx, u, o, start)
 	if err != nil {
 		return nil, err
