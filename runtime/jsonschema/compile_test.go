@@ -28,6 +28,9 @@ _used: [strings.MinRunes, list.MinItems, math.Pi, struct.MinFields, time.Time, n
 #Chain3: {v!: int, next?: (#Chain3 | null) & {...}}
 #Level: "low" | "high"
 #Mode: "fast" | *"slow"
+#Alias: #Alias2
+#Alias2: #Alias3
+#Alias3: int
 `
 
 // input compiles CUE for the members of an input.
