@@ -3,6 +3,7 @@ package load
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"cuelang.org/go/cue"
@@ -189,7 +190,7 @@ var builtins = []string{
 // uncompiled reports errors of CUE's compiler: names that stand for nothing,
 // imports that are not used. What has them is cut out.
 func (l *loader) uncompiled(err error) {
-	said := map[string]bool{} // a package that is not imported is said once a file
+	said := map[string]bool{} // what is not imported or declared is told once a file
 	for _, e := range cueerrors.Errors(err) {
 		text, at := plainText(e), e.Position()
 		path := l.pathIn(e).String()
@@ -197,19 +198,21 @@ func (l *loader) uncompiled(err error) {
 			name = strings.Trim(strings.TrimSuffix(name, " not found"), `"`)
 			if i := slices.IndexFunc(builtins, func(p string) bool { return p[strings.LastIndex(p, "/")+1:] == name }); i >= 0 {
 				text = fmt.Sprintf("the package %s is not imported: add import %q", name, builtins[i])
-				if key := at.Filename() + name; said[key] {
-					l.mark(path)
-					l.cutAt(at)
-					continue
-				} else {
-					said[key] = true
-				}
 			} else {
-				text = fmt.Sprintf("nothing is called %s here", name)
-				if near := nearest.Names(name, l.packageNames()); len(near) > 0 {
+				text = fmt.Sprintf("nothing is called %s here%s", name, l.elsewhere(err, e))
+				if meant := typeNames[name]; meant != "" {
+					text += "; did you mean " + meant + "?"
+				} else if near := nearest.Names(name, append(l.packageNames(), predeclared...)); len(near) > 0 {
 					text += "; did you mean " + either(near) + "?"
 				}
 			}
+			key := at.Filename() + ":" + name
+			if said[key] {
+				l.mark(path)
+				l.cutAt(at)
+				continue
+			}
+			said[key] = true
 		}
 		// What only its user, now cut out, made use of is no fault.
 		if n := l.cut.node(at); n == nil || !l.used[n] || !strings.Contains(text, "not used") && !strings.Contains(text, "unreferenced") {
@@ -221,6 +224,39 @@ func (l *loader) uncompiled(err error) {
 		}
 		l.cutAt(at)
 	}
+}
+
+// typeNames are names that types have in other languages, and CUE's for them.
+var typeNames = map[string]string{
+	"integer": "int", "Integer": "int", "Int": "int", "long": "int", "i32": "int", "i64": "int",
+	"boolean": "bool", "Boolean": "bool", "Bool": "bool",
+	"String": "string", "str": "string", "text": "string", "char": "string",
+	"double": "number", "decimal": "number", "Number": "number", "num": "number",
+	"object": "{...}", "dict": "{...}", "map": "{...}", "Object": "{...}",
+	"array": "[...]", "Array": "[...]", "list": "[...]",
+	"any": "_", "unknown": "_", "None": "null", "nil": "null", "undefined": "_|_",
+	"True": "true", "False": "false", "TRUE": "true", "FALSE": "false", "yes": "true", "no": "false",
+}
+
+// elsewhere says in which other lines of the file CUE says the same.
+func (l *loader) elsewhere(err error, e cueerrors.Error) string {
+	var lines []string
+	for _, other := range cueerrors.Errors(err) {
+		p := other.Position()
+		if line := strconv.Itoa(p.Line()); plainText(other) == plainText(e) && p.Filename() == e.Position().Filename() && p.Line() != e.Position().Line() && !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	if more := len(lines) - maxListed; more > 0 {
+		lines = append(lines[:maxListed], fmt.Sprintf("%d more", more))
+	}
+	if len(lines) == 1 {
+		return " and in line " + lines[0]
+	}
+	return " and in lines " + listed(lines, "and")
 }
 
 // cutImports cuts imports, and what uses them.

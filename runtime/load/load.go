@@ -105,6 +105,7 @@ func load(src source, o Options) (*Config, diag.List) {
 	l.findings = append(l.findings, more...)
 	l.imports(importer{src: src, mod: mod, fetch: o.Fetch})
 	l.cfg.inst = l.instance()
+	l.twice()
 	l.shadowed()
 	l.cfg.docs = leadingComments(files)
 	if !l.passes() {

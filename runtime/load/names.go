@@ -212,6 +212,8 @@ func (l *loader) impossible(input cue.Value) {
 	if err != nil {
 		return
 	}
+	var names []string
+	var at token.Pos
 	for it.Next() {
 		f := it.Value()
 		err := f.Err()
@@ -221,9 +223,24 @@ func (l *loader) impossible(input cue.Value) {
 		if format, _ := cueerrors.Errors(err)[0].Msg(); !strings.Contains(format, "not allowed") {
 			continue
 		}
-		l.report(l.labelPos(f), joinPath(pathOf(input), cue.MakePath(l.selectorOf(it.Selector().Unquoted())).String()),
-			"no caller can give this argument: a definition that is unified with it takes no further fields; embed the definition beside it: {#Definition, …}", "")
-		l.cutField(f)
+		names = append(names, it.Selector().Unquoted())
+		if p := l.labelPos(f); !at.IsValid() && within(p, nodes(input)) {
+			at = p
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	if !at.IsValid() { // all of them come from mixins, which others may use well
+		at = l.valuePos(input)
+	}
+	l.report(at, pathOf(input), fmt.Sprintf(
+		"no caller can give %s: a definition that is unified with the arguments takes no further fields; embed the definition beside them: {#Definition, …}", listed(names, "or")), "")
+	l.cutValue(input)
+	for _, n := range nodes(input) {
+		if f, ok := n.(*ast.Field); ok {
+			l.cutAt(f.Value.Pos())
+		}
 	}
 }
 

@@ -272,9 +272,12 @@ func holdsIf(e ast.Expr, set func(string) bool) (holds, ok bool) {
 }
 
 // either joins names for a question: a, b or c.
-func either(names []string) string {
+func either(names []string) string { return listed(names, "or") }
+
+// listed joins names with a word before the last.
+func listed(names []string, word string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
 	}
-	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+	return strings.Join(names[:len(names)-1], ", ") + " " + word + " " + names[len(names)-1]
 }

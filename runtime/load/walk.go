@@ -121,6 +121,7 @@ func (w *walker) structure(v cue.Value, s *shape) {
 		return
 	}
 	given := make([]cue.Value, len(s.members))
+	var unknown []cue.Value
 	for it.Next() {
 		name, f := it.Selector().Unquoted(), it.Value()
 		if i := slices.IndexFunc(s.members, func(m member) bool { return m.label == name }); i >= 0 {
@@ -138,9 +139,10 @@ func (w *walker) structure(v cue.Value, s *shape) {
 			}
 			w.walk(f, p.shape)
 		case !s.open:
-			w.unknown(v, f, name, s)
+			unknown = append(unknown, f)
 		}
 	}
+	w.unknowns(v, unknown, s, given)
 	w.missing(v, s, given)
 	w.oneOf(v, s, given)
 }
@@ -148,11 +150,37 @@ func (w *walker) structure(v cue.Value, s *shape) {
 // maxListed is how many names a message lists when none is near.
 const maxListed = 8
 
-// unknown reports a field that there is not.
-func (w *walker) unknown(v, f cue.Value, name string, s *shape) {
-	w.l.report(w.l.labelPos(f), pathOf(f), "there is no such field"+orNearest(name, s.names()), "")
-	w.l.misspelt[pathOf(v)] = append(w.l.misspelt[pathOf(v)], nearest.Names(name, s.names())...)
-	w.l.cutField(f)
+// unknowns reports the fields of v that there are not. Where a structure of any
+// fields is required and missing, they were meant to be in it.
+func (w *walker) unknowns(v cue.Value, unknown []cue.Value, s *shape, given []cue.Value) {
+	var names []string
+	near := false
+	for _, f := range unknown {
+		name := lastName(f)
+		names = append(names, name)
+		near = near || len(nearest.Names(name, s.names())) > 0
+	}
+	i := slices.IndexFunc(s.members, func(m member) bool { return m.required && m.kind == structure && m.open })
+	if i >= 0 && len(unknown) > 0 && !given[i].Exists() && !near && !w.l.wasCut(v) {
+		missing := s.members[i].label
+		w.l.report(w.l.labelPos(unknown[0]), joinPath(pathOf(v), missing), fmt.Sprintf("is missing: put %s into it, %s: {…}", listed(names, "and"), missing), "")
+		w.l.misspelt[pathOf(v)] = append(w.l.misspelt[pathOf(v)], missing)
+		for _, f := range unknown {
+			w.l.cutField(f)
+		}
+		return
+	}
+	for i, f := range unknown {
+		w.l.report(w.l.labelPos(f), pathOf(f), "there is no such field"+orNearest(names[i], s.names()), "")
+		w.l.misspelt[pathOf(v)] = append(w.l.misspelt[pathOf(v)], nearest.Names(names[i], s.names())...)
+		w.l.cutField(f)
+	}
+}
+
+// lastName is the name of a field.
+func lastName(v cue.Value) string {
+	sels := v.Path().Selectors()
+	return sels[len(sels)-1].Unquoted()
 }
 
 // made looks for unknown fields in the elements of a list that comprehensions
