@@ -392,8 +392,11 @@ func (c *compiler) listMatchN(args []cue.Value) *shape {
 	if !ok {
 		return c.open(arrayKind, "a count of elements")
 	}
-	if least > greatest {
+	switch {
+	case least > greatest, of.empty() && least > 0:
 		return &shape{exact: true}
+	case args[1].Err() != nil:
+		return c.open(arrayKind, "a condition that is an error by itself")
 	}
 	s := ofKind(arrayKind)
 	s.exact, s.pending = of.exact, of.pending

@@ -98,6 +98,9 @@ func (c *compiler) fields(v cue.Value) *shape {
 		s.take(p.of)
 		m.props = append(m.props, p)
 	}
+	if v.IncompleteKind() == cue.BottomKind && c.brokenOff(v, m.props) {
+		return c.openObject("members that CUE does not work out")
+	}
 	c.openness(v, s, named)
 	m.props = slices.DeleteFunc(m.props, func(p property) bool {
 		return p.of.empty() && !p.required && m.closed && !slices.ContainsFunc(m.patterns, func(q pattern) bool { return matches(q.re, p.name) })
@@ -106,6 +109,14 @@ func (c *compiler) fields(v cue.Value) *shape {
 		order(m.props, c.declared(v, 0))
 	}
 	return s
+}
+
+// brokenOff says that CUE stopped at an error before it came to all members.
+func (c *compiler) brokenOff(v cue.Value, props []property) bool {
+	return slices.ContainsFunc(c.declared(v, 0), func(name string) bool {
+		hidden := strings.HasPrefix(name, "_") || strings.HasPrefix(name, "#")
+		return !hidden && !slices.ContainsFunc(props, func(p property) bool { return p.name == name })
+	})
 }
 
 // failing says that there is an error anywhere in a value, if only of what may
@@ -391,6 +402,10 @@ func (c *compiler) list(v cue.Value, asts []ast.Node) *shape {
 	s.arr.min = len(s.arr.prefix)
 	rest := v.LookupPath(cue.MakePath(cue.AnyIndex))
 	if !rest.Exists() {
+		if slices.ContainsFunc(asts, endless) {
+			// CUE broke off before it came to the elements.
+			return c.open(arrayKind, "elements that CUE does not work out")
+		}
 		s.arr.max = &s.arr.min
 		return s
 	}
@@ -404,6 +419,16 @@ func (c *compiler) list(v cue.Value, asts []ast.Node) *shape {
 		s.arr.rest, s.arr.max = nil, &s.arr.min
 	}
 	return s
+}
+
+// endless says that a list literal ends in an ellipsis.
+func endless(n ast.Node) bool {
+	l, ok := n.(*ast.ListLit)
+	if !ok || len(l.Elts) == 0 {
+		return false
+	}
+	_, ok = l.Elts[len(l.Elts)-1].(*ast.Ellipsis)
+	return ok
 }
 
 // altered is for structs whose members change with the arguments, by

@@ -192,6 +192,9 @@ func (g *generator) structure(depth int) constraint {
 		plain, closed = append(plain, "..."), append(closed, "...")
 	case 1:
 		v := g.value(depth - 1)
+		if strings.ContainsAny(strings.Join(plain, ""), "{#") {
+			v = g.scalar() // what is open where two structs meet cannot be told
+		}
 		p := g.pick("[string]", `[=~"^x"]`, `[=~"^[ab]"]`, `["A-b" | "c"]`, `[strings.MinRunes(2)]`, `[!~"^(a|b)$"]`, `[=~"(?m)^x"]`)
 		plain, closed = append(plain, p+": "+v.plain), append(closed, p+": "+v.closed)
 		examples["x1"], examples["A-b"] = v.example, v.example

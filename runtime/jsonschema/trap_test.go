@@ -90,6 +90,9 @@ func TestTraps(t *testing.T) {
 		{"inequality with a list", `!=[1]`, []string{`[1]`, `[2]`}},
 		{"order of strings", `>"b"`, []string{`"a"`, `"c"`}},
 		{"an empty affix", `strings.HasPrefix("")`, []string{`"a"`, `""`}},
+		{"an error hides elements", `((string | !=null | number) & #Tree) | null`, []string{`{"v":1,"kids":[{"v":2}]}`, `null`, `{"v":1,"kids":[{}]}`}},
+		{"list.MatchN with a contradiction", `list.MatchN(<=1, {a?: int} & int)`, []string{`[]`, `[{"a":1}]`, `[1]`}},
+		{"list.MatchN with what never fits", `list.MatchN(>=1, error("no"))`, []string{`[]`, `[1]`}},
 		{"a definition of references", `#Alias`, []string{`1`, `"x"`}},
 	} {
 		agree(t, test.name, test.cue, test.instances...)
