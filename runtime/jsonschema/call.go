@@ -343,11 +343,6 @@ func (c *compiler) none(of []*shape) *shape {
 	return &r
 }
 
-// bare says that the shape is all values of its types.
-func (s *shape) bare() bool {
-	return len(s.also) == 0 && s.bools == 0 && s.num.free() && s.str.free() && s.arr.free() && s.obj.free()
-}
-
 // matchIf is matchIf(condition, then, else).
 func (c *compiler) matchIf(args []cue.Value) *shape {
 	if len(args) != 3 {

@@ -391,11 +391,6 @@ func (s *shape) alternatives(taken bool) []*shape {
 	return arms
 }
 
-// free says that nothing is said of single types.
-func (s *shape) free() bool {
-	return s.bools == 0 && s.num.free() && s.str.free() && s.arr.free() && s.obj.free()
-}
-
 // clauses writes the conditions over all types.
 func (w *writer) clauses(k *keywords, s *shape, arms []*shape) {
 	all := func(of []*shape, given *shape) [][]byte {
