@@ -1,10 +1,27 @@
 package bind
 
-import "net/textproto"
+import (
+	"fmt"
+	"net/textproto"
+)
 
 // ValidHeaderName says whether s can be the name of a header: a token of
 // RFC 9110 section 5.6.2.
 func ValidHeaderName(s string) bool { return all(s, classToken) }
+
+// CheckHeaderValue says why a header cannot carry s (RFC 9110 section 5.5), nil
+// when it can. Text beyond ASCII goes as UTF-8.
+func CheckHeaderValue[S []byte | string](s S) error {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' && c != '\t' || c == 0x7F {
+			return fmt.Errorf("cannot hold the control character %q", rune(c))
+		}
+	}
+	if n := len(s); n > 0 && (s[0] <= ' ' || s[n-1] <= ' ') {
+		return fmt.Errorf("cannot begin or end with white space: HTTP takes it away")
+	}
+	return nil
+}
 
 // reservedHeaders belong to the connection or to the framing of the message
 // (RFC 9110 sections 7.2, 7.6 and 8.6, RFC 9112 section 6): whoever sets one

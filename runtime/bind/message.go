@@ -66,17 +66,10 @@ func (b *builder) header(t target) (value string, present bool) {
 	return string(joined), present && b.headerValue(t, joined)
 }
 
-// headerValue says whether a header can carry s (RFC 9110 section 5.5), and
-// notes it when not. Text beyond ASCII goes as UTF-8.
+// headerValue says whether a header can carry s, and notes it when not.
 func (b *builder) headerValue(t target, s []byte) bool {
-	for _, c := range s {
-		if c < ' ' && c != '\t' || c == 0x7F {
-			b.fault(t, "cannot hold the control character %q", rune(c))
-			return false
-		}
-	}
-	if n := len(s); n > 0 && (s[0] <= ' ' || s[n-1] <= ' ') {
-		b.fault(t, "cannot begin or end with white space: HTTP takes it away")
+	if err := CheckHeaderValue(s); err != nil {
+		b.fault(t, "%v", err)
 		return false
 	}
 	return true
