@@ -108,6 +108,8 @@ func TestEachFaultOnce(t *testing.T) {
 			`c.cue:24:2: domains.items.upstream: there is no upstream "depo"; did you mean depot?`},
 		"a header that no header can be": {`"X-Client"`, `"X Client"`,
 			`c.cue:10:11: upstreams.depot.headers."X Client": "X Client" is no header name (RFC 9110, section 5.6.2)`},
+		"a header that holds what none can": {`"X-Client": "c"`, `"X-Client": "a\nb"`,
+			`c.cue:10:11: upstreams.depot.headers."X-Client": a header cannot hold the control character '\n'`},
 		"a constant in the place of the credentials": {`"X-Client"`, `"X-Key"`,
 			`c.cue:10:11: upstreams.depot.headers."X-Key": the header X-Key holds the upstream's credentials: auth alone sets it`},
 		"a broken pattern with an example": {`-Z]{2}`, `-Z{2}`,
@@ -116,7 +118,7 @@ func TestEachFaultOnce(t *testing.T) {
 		find: {`,
 			`c.cue:33:21: domains.items.tools.list.aliases[0]: the name stock is taken: domains.items.tools.stock at c.cue:41 answers to it`},
 		"a broken path of a step": {`"/{place}/found", query`, `"/{place/found", query`,
-			`c.cue:46:30: domains.items.tools.stock.steps.a.http.path: byte 1: "{" has no "}"`},
+			`c.cue:46:38: domains.items.tools.stock.steps.a.http.path: "{" has no "}"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if !strings.Contains(depot, tt.old) {

@@ -1,7 +1,10 @@
 package compile
 
 import (
+	"encoding/json"
+	"errors"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -98,15 +101,60 @@ func (r *requestCompiler) where(req *bind.Request) bool {
 		r.link(r.field+".url", r.own("url").Pos(), r.origins(r.own("url").Source(), nil))
 		return true
 	}
-	template, err := bind.ParseTemplate(text(r.at(r.field), "path"))
+	path := text(r.at(r.field), "path")
+	template, err := bind.ParseTemplate(path)
 	if err != nil {
-		r.fault(r.field+".path", "%v", err)
+		r.inTemplate(err)
+		return false
+	}
+	if r.colons(path) {
 		return false
 	}
 	req.Path = template
 	req.Vars = r.region("vars")
 	r.pathVariables(template, req)
 	return true
+}
+
+// inTemplate reports the faults of a path, each at its own column where the path
+// is one literal.
+func (r *requestCompiler) inTemplate(err error) {
+	var faults bind.TemplateErrors
+	if !errors.As(err, &faults) {
+		r.fault(r.field+".path", "%v", err)
+	}
+	for _, f := range faults {
+		r.addAt(r.inPath(f.Offset), r.path+"."+r.field+".path", "%s", f.Message)
+	}
+}
+
+// inPath is the place of a byte of the path, or that of the field where the path
+// is not one literal without escapes.
+func (r *requestCompiler) inPath(offset int) token.Pos {
+	v := r.own("path")
+	if lit, ok := syntax(v).(*ast.BasicLit); ok {
+		if s, err := v.String(); err == nil && lit.Value == `"`+s+`"` {
+			return lit.Pos().Add(1 + offset)
+		}
+	}
+	return v.Pos()
+}
+
+// colon is a segment of a path as other routers write variables.
+var colon = regexp.MustCompile(`/:([A-Za-z_][A-Za-z0-9_]*)(/|$)`)
+
+// colons reports segments such as :id, which would be sent as they stand.
+func (r *requestCompiler) colons(path string) bool {
+	found := false
+	for at := 0; ; {
+		m := colon.FindStringSubmatchIndex(path[at:])
+		if m == nil {
+			return found
+		}
+		name := path[at+m[2] : at+m[3]]
+		r.addAt(r.inPath(at+m[0]+1), r.path+"."+r.field+".path", ":%[1]s would be sent as it stands: write {%[1]s} for a variable, or %%3A%[1]s for a colon", name)
+		at, found = at+m[3], true
+	}
 }
 
 // origins says where values come from.
@@ -608,11 +656,14 @@ func (r *requestCompiler) flat(region string, fields []bind.Field) {
 	}
 }
 
-// headerNames checks the names of headers.
+// headerNames checks the names of headers, and the values that are constant.
 func (r *requestCompiler) headerNames(headers []bind.Field) {
 	for _, h := range headers {
 		if h.Name != "" {
 			r.headerName(member(r.path+"."+r.field+".headers", h.Name), h.Name)
+		}
+		if value, ok := h.Value.(bind.Const); ok {
+			r.headerValue(member(r.path+"."+r.field+".headers", h.Name), json.RawMessage(value))
 		}
 	}
 }

@@ -133,6 +133,8 @@ func (b *toolCompiler) compile() *exec.Tool {
 		OpenWorld:   yes(v, "annotations.openWorldHint", true),
 	}
 
+	b.hints(action)
+
 	tool := &exec.Tool{Info: info}
 	b.input(tool)
 	b.steps(tool)
@@ -169,6 +171,9 @@ func (b *toolCompiler) input(tool *exec.Tool) {
 		if !b.known.implies(f.Path) {
 			b.find(f)
 		}
+	}
+	if len(findings) == 0 {
+		b.habits()
 	}
 	if schema == nil {
 		schema = &jsonschema.Schema{JSON: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`), Exact: true}

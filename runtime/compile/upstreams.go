@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -102,6 +103,7 @@ func (c *compiler) readUpstreams() []rest.Upstream {
 				u.sealed = append(u.sealed, key)
 			} else if b, err := expr.Export(value); err == nil {
 				u.headers = append(u.headers, bind.Field{Name: key, Value: bind.Const(b)})
+				c.headerValue(member(path+".headers", key), b)
 			}
 		}
 		u.secrets("query", u.query, func(field, why string) { c.add(member(path+".query", field), "%s", why) })
@@ -297,6 +299,17 @@ func (c *compiler) literalOrSecret(v cue.Value, path, field string) rest.Text {
 func (c *compiler) headerName(path, name string) {
 	if c.headerToken(path, name) && bind.ReservedHeader(name) {
 		c.add(path, "the header %s is made by the HTTP client; a configuration must not set it", name)
+	}
+}
+
+// headerValue checks the constant value of a header, which is JSON.
+func (c *compiler) headerValue(path string, value json.RawMessage) {
+	var s string
+	if json.Unmarshal(value, &s) != nil {
+		return
+	}
+	if err := bind.CheckHeaderValue(s); err != nil {
+		c.add(path, "a header %v", err)
 	}
 }
 

@@ -202,8 +202,10 @@ func (l *loader) uncompiled(err error) {
 				text = fmt.Sprintf("nothing is called %s here%s", name, l.elsewhere(err, e))
 				if meant := typeNames[name]; meant != "" {
 					text += "; did you mean " + meant + "?"
-				} else if near := nearest.Names(name, append(l.packageNames(), predeclared...)); len(near) > 0 {
+				} else if near := nearest.Names(name, l.packageNames()); len(near) > 0 {
 					text += "; did you mean " + either(near) + "?"
+				} else if near := nearest.Names(name, predeclared); len(near) > 0 {
+					text += "; did you mean " + near[0] + "?"
 				}
 			}
 			key := at.Filename() + ":" + name

@@ -1,0 +1,185 @@
+package compile
+
+import (
+	"fmt"
+	"strings"
+
+	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/format"
+
+	"github.com/metacue/metacue/runtime/catalog"
+)
+
+// Some of what CUE takes means something else than it says to whoever comes from
+// JSON Schema, OpenAPI or another language. None of it is of use as it stands, so
+// each is a finding that says what to write.
+
+// typeNames are names of types, and CUE's for them.
+var typeNames = map[string]string{
+	"string": "string", "str": "string", "text": "string",
+	"int": "int", "integer": "int",
+	"number": "number", "float": "number", "double": "number",
+	"bool": "bool", "boolean": "bool",
+	"object": "{...}", "array": "[...]",
+}
+
+// habits finds declarations of arguments that are taken for something else.
+func (b *toolCompiler) habits() {
+	input := b.inputValue()
+	it, err := input.Fields(cue.All())
+	if err != nil {
+		return
+	}
+	for it.Next() {
+		v, s := it.Value(), it.Selector()
+		switch s.LabelType() {
+		case cue.DefinitionLabel:
+			if s.ConstraintType() != 0 {
+				name := strings.TrimRight(s.String(), "?!")
+				b.habit(v, name, "a name that begins with # is a definition and can never be given: write it in quotes, %q", name)
+			}
+		case cue.StringLabel:
+			name := s.Unquoted()
+			b.marks(v, s, name)
+			if s.ConstraintType() != 0 {
+				b.declares(v, cue.MakePath(cue.Str(name)).String(), marked(s, name), 0)
+			}
+		}
+	}
+}
+
+// habit reports a declaration at the path below input.
+func (b *toolCompiler) habit(v cue.Value, path, format string, args ...any) {
+	p := v.Pos()
+	if f, ok := v.Source().(*ast.Field); ok {
+		p = f.Pos()
+	}
+	b.addAt(p, b.path+".input."+path, format, args...)
+}
+
+// marked is a name with its mark, ! or ?.
+func marked(s cue.Selector, name string) string {
+	if s.ConstraintType() == cue.RequiredConstraint {
+		return name + "!"
+	}
+	return name + "?"
+}
+
+// marks finds marks of arguments that contradict what they stand at.
+func (b *toolCompiler) marks(v cue.Value, s cue.Selector, name string) {
+	path := cue.MakePath(cue.Str(name)).String()
+	if f, ok := v.Source().(*ast.Field); ok && s.ConstraintType() == cue.OptionalConstraint {
+		if _, ok := f.Value.(*ast.BottomLit); ok {
+			b.habit(v, path, "no caller can give it: write its type in place of _|_, or leave it out")
+			return
+		}
+	}
+	if s.ConstraintType() == 0 || !hasDefault(v) {
+		return
+	}
+	what, keep := "optional (?)", "leave the default out to send nothing when it is not given"
+	if s.ConstraintType() == cue.RequiredConstraint {
+		what, keep = "required (!)", "leave the default out to require it"
+	}
+	b.habit(v, path, "is %s and has a default, which is never used: take the mark away to use it (%s: …), or %s", what, name, keep)
+}
+
+// hasDefault says whether one of the alternatives that v is declared as is marked
+// as the default.
+func hasDefault(v cue.Value) bool {
+	if op, _ := cue.Dereference(v).Expr(); op != cue.OrOp && op != cue.NoOp && op != cue.AndOp {
+		return false
+	}
+	if v.IncompleteKind()&(cue.StructKind|cue.ListKind) != 0 { // CUE takes [] for a default
+		return false
+	}
+	d, ok := v.Default()
+	return ok && !v.IsConcrete() && d.IsConcrete()
+}
+
+// declares finds values in the place of types. as is the name as it is written,
+// with its mark.
+func (b *toolCompiler) declares(v cue.Value, path, as string, depth int) {
+	if depth > maxDepth {
+		return
+	}
+	if s, err := v.String(); err == nil && v.Kind() == cue.StringKind {
+		if name, ok := typeNames[s]; ok {
+			b.habit(v, path, "takes the text %q and nothing else: write %s: %s for the type", s, as, name)
+		}
+		return
+	}
+	switch v.IncompleteKind() {
+	case cue.ListKind:
+		if l, ok := syntax(v).(*ast.ListLit); ok && len(l.Elts) == 1 && plainList(l) {
+			if e := v.LookupPath(cue.MakePath(cue.Index(0))); e.Validate(cue.Concrete(true)) != nil {
+				b.habit(v, path, "takes a list of exactly one element: write %s: [...%s] for any number", as, source(l.Elts[0]))
+			}
+			return
+		}
+		if e := v.LookupPath(cue.MakePath(cue.AnyIndex)); e.Exists() {
+			b.declares(e, path+"[]", "[...", depth+1)
+		}
+	case cue.StructKind:
+		b.members(v, path, as, depth)
+	}
+}
+
+// source writes an expression in one short line.
+func source(e ast.Expr) string {
+	text, err := format.Node(e)
+	line := strings.Join(strings.Fields(string(text)), " ")
+	if err != nil || len(line) > 40 {
+		return "T"
+	}
+	return line
+}
+
+// members looks for types as JSON Schema writes them, in v and below.
+func (b *toolCompiler) members(v cue.Value, path, as string, depth int) {
+	it, err := v.Fields(cue.All())
+	if err != nil {
+		return
+	}
+	constants, written := true, ""
+	for it.Next() {
+		s, f := it.Selector(), it.Value()
+		constants = constants && s.ConstraintType() == 0 && f.Validate(cue.Concrete(true)) == nil
+		if name, err := f.String(); err == nil && s.LabelType() == cue.StringLabel && s.Unquoted() == "type" {
+			written = name
+		}
+	}
+	if constants && typeNames[written] != "" {
+		b.habit(v, path, "is JSON Schema, which takes an object with type: %q in it: write %s: %s", written, as, typeNames[written])
+		return
+	}
+	if it, err = v.Fields(cue.All()); err != nil {
+		return
+	}
+	for it.Next() {
+		if s := it.Selector(); s.LabelType() == cue.StringLabel && s.ConstraintType()&(cue.OptionalConstraint|cue.RequiredConstraint) != 0 {
+			name := s.Unquoted()
+			b.declares(it.Value(), path+"."+cue.MakePath(cue.Str(name)).String(), marked(s, name), depth+1)
+		}
+	}
+}
+
+// hints finds annotations that deny what the tool's action does.
+func (b *toolCompiler) hints(action catalog.Action) {
+	for _, hint := range []struct {
+		name   string
+		value  bool
+		denies catalog.Effect // or, for readOnlyHint, any other than read
+	}{{"readOnlyHint", true, ""}, {"destructiveHint", false, catalog.Destructive}} {
+		field := "annotations." + hint.name
+		given, err := b.at(field).Bool()
+		if err != nil || given != hint.value || action.Effect == "" {
+			continue
+		}
+		if hint.denies == action.Effect || hint.denies == "" && action.Effect != catalog.Read {
+			b.fault(field, "%v contradicts the action %s, whose effect is %s: %s", given, action.Name, action.Effect,
+				fmt.Sprintf("leave it out, or choose an action with the effect %s", map[bool]string{true: "read", false: "write"}[given]))
+		}
+	}
+}
