@@ -20,7 +20,7 @@ func (c *compiler) undecided(v cue.Value, asts []ast.Node) bool {
 			})
 		})
 	}
-	return conditional && v.Unify(v.Context().CompileString("null")).Err() == nil
+	return conditional && v.Unify(c.ctx().CompileString("null")).Err() == nil
 }
 
 // altered is for structs whose members change with the arguments, by
@@ -82,7 +82,7 @@ const witnesses = `[_, "", "a", 0, 1, 0.5, true, null, [], {}]`
 // given finds what holds when a member is there: then is all of it, more what
 // is not in s. Both are nil when it does not come to light.
 func (c *compiler) given(v cue.Value, s *shape, name string) (then, more *shape) {
-	it, err := v.Context().CompileString(witnesses).List()
+	it, err := c.ctx().CompileString(witnesses).List()
 	for i := 0; err == nil && it.Next(); i++ {
 		w := v.FillPath(cue.MakePath(cue.Str(name)), it.Value())
 		if op, _ := c.expr(c.eval(w)); w.Err() != nil || w.IncompleteKind() != cue.StructKind || op != cue.NoOp {

@@ -77,7 +77,7 @@ func (c *compiler) example(p *property, contents string) {
 		c.finding(pos, "@example(%s) cannot be read: %s", contents, reason(err))
 		return
 	}
-	it, err := p.val.Context().BuildExpr(x).List()
+	it, err := c.ctx().BuildExpr(x).List()
 	if err != nil {
 		c.finding(pos, "@example(%s) cannot be read: %s", contents, reason(err))
 		return
@@ -214,7 +214,7 @@ func (c *compiler) serverDefault(p *property) json.RawMessage {
 		c.finding(p.val.Pos(), "the server's default for %s is no JSON: %s", p.name, reason(err))
 		return nil
 	}
-	if why := c.misfit(p.of, p.val, p.val.Context().BuildExpr(e), raw); why != "" {
+	if why := c.misfit(p.of, p.val, c.ctx().BuildExpr(e), raw); why != "" {
 		c.finding(p.val.Pos(), "the server's default for %s, %s, does not fit: %s", p.name, raw, why)
 		return nil
 	}

@@ -95,7 +95,7 @@ func andMaybe(a, b *shape) *shape {
 // probe says whether a member of an unheard-of name is refused.
 func (c *compiler) probe(v cue.Value) bool {
 	name := cue.Str("\u0001")
-	top := v.Context().CompileString("_")
+	top := c.ctx().CompileString("_")
 	return notAllowed(v.FillPath(cue.MakePath(name), top).LookupPath(cue.MakePath(name)).Err())
 }
 

@@ -12,7 +12,8 @@ import (
 // accepts, and all that CUE refuses if it says that it is exact.
 func agree(t *testing.T, name, src string, instances ...string) {
 	t.Helper()
-	v := cuecontext.New().CompileString(definitions + "\nx: {v!: " + src + "}").LookupPath(cue.ParsePath("x"))
+	ctx := cuecontext.New()
+	v := ctx.CompileString(definitions + "\nx: {v!: " + src + "}").LookupPath(cue.ParsePath("x"))
 	s, _ := Compile(v, Options{Data: true})
 	check := validator(t, string(s.JSON))
 	for _, in := range instances {
@@ -21,7 +22,7 @@ func agree(t *testing.T, name, src string, instances ...string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refused := v.Unify(v.Context().BuildExpr(e)).Validate(cue.Concrete(true))
+		refused := v.Unify(ctx.BuildExpr(e)).Validate(cue.Concrete(true))
 		faults := check.Validate([]byte(in))
 		if refused == nil && len(faults) > 0 || refused != nil && len(faults) == 0 && s.Exact {
 			t.Errorf("%s: %s\nschema %s (exact: %v)\ninstance %s\nCUE says %v, the schema %v", name, src, s.JSON, s.Exact, in, refused, faults)

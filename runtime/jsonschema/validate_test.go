@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"cuelang.org/go/cue/cuecontext"
 )
 
 func validator(t testing.TB, schema string) *Validator {
@@ -210,7 +212,7 @@ func TestFormats(t *testing.T) {
 			"http://a/b", "http://a b/", "mailto:x", "/a/b", "%zz", "", "ä", "http://ä/",
 		} {
 			instance := fmt.Sprintf("{%q:%q}", name, text)
-			accepts := in.Unify(in.Context().CompileString(instance)).Validate() == nil
+			accepts := in.Unify(cuecontext.New().CompileString(instance)).Validate() == nil
 			if faults := v.Validate([]byte(instance)); (len(faults) == 0) != accepts {
 				t.Errorf("%s: CUE accepts: %v, faults %v", instance, accepts, faults)
 			}
@@ -235,7 +237,7 @@ func TestPrecision(t *testing.T) {
 			number = number[:n] + "." + number[n:]
 		}
 		instance := fmt.Sprintf(`{%q:%s}`, []string{"a", "b"}[r.IntN(2)], number)
-		accepts := in.Unify(in.Context().CompileString(instance)).Validate() == nil
+		accepts := in.Unify(cuecontext.New().CompileString(instance)).Validate() == nil
 		if faults := v.Validate([]byte(instance)); accepts != (len(faults) == 0) {
 			t.Fatalf("%s: CUE accepts: %v, faults %v", instance, accepts, faults)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/token"
 
 	"github.com/metacue/metacue/runtime/diag"
@@ -29,6 +30,15 @@ type compiler struct {
 	values   int         // how many were seen
 	exprs    map[cue.Value]expr
 	evals    map[cue.Value]cue.Value
+	context  *cue.Context // for values of our own
+}
+
+// ctx makes values of our own, such as examples.
+func (c *compiler) ctx() *cue.Context {
+	if c.context == nil {
+		c.context = cuecontext.New()
+	}
+	return c.context
 }
 
 type expr struct {
