@@ -100,6 +100,8 @@ which an agent finds the others.`,
 			if src.note != "" {
 				fmt.Fprintln(cmd.ErrOrStderr(), "metacue:", src.note)
 			}
+			// Reading a configuration takes several times the memory that serving it does.
+			go debug.FreeOSMemory()
 			return o.serve(cmd, func() { announce(cmd.ErrOrStderr(), mode, cat, offered, src.String()) }, serve.Options{
 				Name:    cat.Server.Name,
 				Title:   cat.Server.Title,
