@@ -72,7 +72,7 @@ func builtinName(call, builtin cue.Value) string {
 	if n, ok := call.Source().(*ast.CallExpr); ok {
 		if sel, ok := n.Fun.(*ast.SelectorExpr); ok {
 			if id, ok := sel.X.(*ast.Ident); ok {
-				if spec, ok := id.Node.(*ast.ImportSpec); ok && spec.Name == nil {
+				if spec, ok := id.Node.(*ast.ImportSpec); ok && spec.Name == nil && isStandard(spec) {
 					if name, _, err := ast.LabelName(sel.Sel); err == nil {
 						return id.Name + "." + name
 					}

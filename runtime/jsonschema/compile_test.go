@@ -972,6 +972,7 @@ func TestFields(t *testing.T) {
 		team?: string
 		area: string | *"own"
 		none!: string
+		tree?: #Tree
 	`), Options{Defaults: map[string]json.RawMessage{
 		"project": json.RawMessage(`"Contoso"`),
 		"team":    json.RawMessage(`"core"`),
@@ -1001,6 +1002,7 @@ func TestFields(t *testing.T) {
 		`team required=false default="core" server=true constant= fills=false`,
 		`area required=false default="server" server=true constant= fills=false`,
 		"none required=true default= server=false constant= fills=false",
+		"tree required=false default= server=false constant= fills=false",
 	}
 	for i := range want {
 		want[i] += fmt.Sprintf(" line=%d", first+i)
@@ -1008,7 +1010,7 @@ func TestFields(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	const schema = `{"type":"object","properties":{"must":{"type":"string"},"may":{"type":"object","properties":{"k":{"type":"string","const":"x"},"n":{"type":"integer","default":5},"s":{"type":"string"}},"additionalProperties":false},"top":{"type":"integer","minimum":1,"default":9007199254740993},"project":{"type":"string","default":"Contoso"},"team":{"type":"string","default":"core"},"area":{"type":"string","default":"server"},"none":{"type":"string"}},"required":["must","none"],"additionalProperties":false}`
+	const schema = `{"type":"object","properties":{"must":{"type":"string"},"may":{"type":"object","properties":{"k":{"type":"string","const":"x"},"n":{"type":"integer","default":5},"s":{"type":"string"}},"additionalProperties":false},"top":{"type":"integer","minimum":1,"default":9007199254740993},"project":{"type":"string","default":"Contoso"},"team":{"type":"string","default":"core"},"area":{"type":"string","default":"server"},"none":{"type":"string"},"tree":{"$ref":"#/$defs/Tree"}},"required":["must","none"],"additionalProperties":false,"$defs":{"Tree":{"type":"object","properties":{"v":{"type":"integer"},"kids":{"type":"array","items":{"$ref":"#/$defs/Tree"}},"alt":{"anyOf":[{"$ref":"#/$defs/Tree"},{"type":"null"}]}},"required":["v"],"additionalProperties":false}}}`
 	if string(s.JSON) != schema {
 		t.Errorf("got %s", s.JSON)
 	}

@@ -451,7 +451,7 @@ func (c *compiler) union(arms []*shape) *shape {
 // caller gave.
 func (c *compiler) restrict(s, by *shape) *shape {
 	whole := len(by.also) > 0 || !by.obj.free() || by.arr.contains != nil
-	if !s.fills || s.kinds&by.kinds&(arrayKind|objectKind) == 0 {
+	if !s.fills && len(s.pending) == 0 || s.kinds&by.kinds&(arrayKind|objectKind) == 0 {
 		return and(s, by)
 	}
 	if !whole {

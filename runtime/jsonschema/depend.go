@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/literal"
 	"cuelang.org/go/cue/token"
 )
 
@@ -161,12 +162,20 @@ func plainly(n ast.Expr) bool {
 		if !ok {
 			return false
 		}
-		_, ok = id.Node.(*ast.ImportSpec)
-		return ok
+		spec, ok := id.Node.(*ast.ImportSpec)
+		return ok && isStandard(spec)
 	case *ast.CallExpr:
 		return plainly(n.Fun) && !slices.ContainsFunc(n.Args, func(a ast.Expr) bool { return !plainly(a) })
 	}
 	return false
+}
+
+// isStandard says that an import is of CUE's own packages, whose paths do not
+// begin with a domain.
+func isStandard(spec *ast.ImportSpec) bool {
+	path, err := literal.Unquote(spec.Path.Value)
+	first, _, _ := strings.Cut(path, "/")
+	return err == nil && !strings.Contains(first, ".")
 }
 
 // isType says that an expression is the name of a type, rather than of a range

@@ -3,7 +3,16 @@
 //
 // What it promises is soundness: a schema never refuses what CUE accepts.
 // Whatever a schema cannot state is left open in it, noted, and checked by CUE
-// at the call. It must not know what a tool, a request or a configuration is.
+// at the call. Two rules are the language's own and not CUE's: a struct without
+// ... refuses members that it does not declare, and a number is an integer when
+// its value is, however it is written ([Validator.Integers] writes it so).
+//
+// A value is taken apart by its expression and by what CUE made of it, whichever
+// tells more (walk.go and the files it names), into a shape, which is a set of
+// JSON values (shape.go); the shape is written as a schema (render.go). The
+// check is a library's; its faults are put into words here (fault.go).
+//
+// The package must not know what a tool, a request or a configuration is.
 package jsonschema
 
 import (
@@ -40,14 +49,14 @@ type Schema struct {
 	// Exact says that the schema accepts just what CUE accepts. Otherwise CUE
 	// must check as well.
 	Exact bool
-	// Fields are the top-level fields in order of declaration, constants
-	// included. nil for a value that is no struct.
+	// Fields are the arguments in order of declaration, constants included; nil
+	// when Options.Data is set.
 	Fields []Field
 	// Open lists what the schema does not state.
 	Open []Gap
 }
 
-// Field is a top-level field.
+// Field is a top-level field of an input.
 type Field struct {
 	Name string
 	// Required says that the caller must give it.

@@ -79,8 +79,8 @@ func (c *compiler) refer(f *frame) *shape {
 	if f.name == "" {
 		f.name = c.definitionName(f.target)
 	}
-	// Whether it fills anything is not known yet.
-	return &shape{kinds: f.kinds, exact: true, fills: true, pending: []*frame{f}, also: []clause{{op: opRef, ref: f}}}
+	// Whether it fills anything is not known yet, as pending says.
+	return &shape{kinds: f.kinds, exact: true, pending: []*frame{f}, also: []clause{{op: opRef, ref: f}}}
 }
 
 // definitionName is the last part of a definition's path, made unique.

@@ -13,7 +13,10 @@ import (
 	"github.com/metacue/metacue/runtime/diag"
 )
 
-// compiler turns CUE values into shapes.
+// compiler turns CUE values into shapes: references (reference.go), what is put
+// together by & and by embedding (conjunct.go), types, literals and bounds
+// (leaf.go), validators (call.go), structs (object.go, openness.go,
+// condition.go) and lists (list.go).
 type compiler struct {
 	o        Options
 	scopes   scopes
