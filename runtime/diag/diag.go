@@ -67,8 +67,12 @@ func (l List) Err() error {
 }
 
 // Sorted gives the findings by file, line, column, path and message, each once.
+// Messages are one line.
 func (l List) Sorted() List {
 	s := slices.Clone(l)
+	for i := range s {
+		s[i].Message = oneLine(s[i].Message)
+	}
 	slices.SortFunc(s, func(a, b Finding) int {
 		return cmp.Or(
 			cmp.Compare(a.File, b.File),
@@ -130,8 +134,14 @@ func writeGitHub(w io.Writer, l List) error {
 		if f.Path != "" {
 			text = f.Path + ": " + text
 		}
-		_, err := fmt.Fprintf(w, "::error file=%s,line=%d,col=%d::%s\n", property.Replace(f.File), f.Line, f.Column, data.Replace(text))
-		if err != nil {
+		where := ""
+		if f.File != "" {
+			where = " file=" + property.Replace(f.File)
+		}
+		if f.Line > 0 {
+			where += fmt.Sprintf(",line=%d,col=%d", f.Line, f.Column)
+		}
+		if _, err := fmt.Fprintf(w, "::error%s::%s\n", where, data.Replace(text)); err != nil {
 			return err
 		}
 	}

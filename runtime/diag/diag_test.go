@@ -16,8 +16,7 @@ var found = List{
 func TestWrite(t *testing.T) {
 	for format, want := range map[string]string{
 		"text": `an empty directory
-a.cue:9:3: 100% wrong,
-it says
+a.cue:9:3: 100% wrong, it says
 a.cue:10:3: server.name: is missing
 b.cue:2:1: domains.x: second
 `,
@@ -34,7 +33,7 @@ b.cue:2:1: domains.x: second
     "line": 9,
     "column": 3,
     "path": "",
-    "message": "100% wrong,\nit says"
+    "message": "100% wrong, it says"
   },
   {
     "file": "a.cue",
@@ -52,8 +51,8 @@ b.cue:2:1: domains.x: second
   }
 ]
 `,
-		"github": `::error file=,line=0,col=0::an empty directory
-::error file=a.cue,line=9,col=3::100%25 wrong,%0Ait says
+		"github": `::error::an empty directory
+::error file=a.cue,line=9,col=3::100%25 wrong, it says
 ::error file=a.cue,line=10,col=3::server.name: is missing
 ::error file=b.cue,line=2,col=1::domains.x: second
 `,

@@ -141,7 +141,7 @@ const noneFits = "none of the alternatives fits"
 
 func plainText(e cueerrors.Error) string {
 	format, args := e.Msg()
-	return fmt.Sprintf(format, args...)
+	return diag.Brief(fmt.Sprintf(format, args...))
 }
 
 // message says what an error of the evaluator means for the operator, and

@@ -107,7 +107,7 @@ func (s source) files(m module, set func(string) bool) ([]*ast.File, diag.List) 
 	if info, err := fs.Stat(s.fsys, s.dir); err != nil {
 		return nil, diag.List{{File: shown, Message: "no such directory"}}
 	} else if !info.IsDir() {
-		return nil, diag.List{{File: shown, Message: "not a directory"}}
+		return nil, diag.List{{File: shown, Message: "is a file: give the folder that it is in"}}
 	}
 	names, left, err := s.names(s.dir)
 	if err != nil {
@@ -173,8 +173,7 @@ func (s source) names(dir string) (names []string, left int, err error) {
 	return names, left, nil
 }
 
-// parse parses files side by side and gives every syntax error of all of them,
-// the first of each line: what follows on a line is mostly its echo.
+// parse parses files side by side and gives the syntax errors of all of them.
 func (s source) parse(names []string, m module) ([]*ast.File, diag.List) {
 	files := make([]*ast.File, len(names))
 	faults := make([]diag.List, len(names))
@@ -188,13 +187,7 @@ func (s source) parse(names []string, m module) ([]*ast.File, diag.List) {
 				return
 			}
 			files[i], err = parser.ParseFile(shown, data, m.parserOptions())
-			line := 0
-			for _, f := range errorFindings(err, shown) {
-				if f.Line != line || f.Line == 0 {
-					faults[i] = append(faults[i], f)
-				}
-				line = f.Line
-			}
+			faults[i] = syntaxFindings(err, shown, data)
 		})
 	}
 	wait.Wait()
@@ -283,7 +276,7 @@ func errorFindings(err error, file string) diag.List {
 	var findings diag.List
 	for _, e := range cueerrors.Errors(err) {
 		format, args := e.Msg()
-		f := finding(e.Position(), "", fmt.Sprintf(format, args...))
+		f := finding(e.Position(), "", diag.Brief(fmt.Sprintf(format, args...)))
 		if f.File == "" {
 			f.File = file
 		}

@@ -355,7 +355,7 @@ func (s *shape) refuse(v cue.Value) string {
 		}
 		message := fmt.Sprintf("must be one of %s, not %s", strings.Join(quoted, ", "), text)
 		if given, err := v.String(); err == nil {
-			if near := nearest.Names(given, s.enum); len(near) > 0 {
+			if near := append(nearest.Names(given, s.enum), begun(given, s.enum)...); len(near) > 0 {
 				message += fmt.Sprintf("; did you mean %q?", near[0])
 			}
 		}
@@ -371,13 +371,32 @@ func (s *shape) refuse(v cue.Value) string {
 // userinfo is the part of a URL that can hold a password.
 var userinfo = regexp.MustCompile(`//[^/"]*@`)
 
+// begun gives the names that begin as a name does: destructive for destroy.
+func begun(name string, names []string) (near []string) {
+	const most = 4
+	for _, n := range names {
+		if len(name) >= most && strings.HasPrefix(strings.ToLower(n), strings.ToLower(name[:most])) {
+			near = append(near, n)
+		}
+	}
+	return near
+}
+
 // excerpt writes a value for a message, in one line of moderate length.
 func excerpt(v cue.Value) string {
 	switch v.IncompleteKind() {
 	case cue.StructKind, cue.ListKind:
 		return kindName(v.IncompleteKind())
 	}
-	b, err := format.Node(v.Syntax(cue.Final()), format.Simplify())
+	var n ast.Node = v.Syntax(cue.Final())
+	if !isConcrete(v) { // an expression, as it is written
+		for _, own := range nodes(v) {
+			if f, ok := own.(*ast.Field); ok {
+				n = f.Value
+			}
+		}
+	}
+	b, err := format.Node(n, format.Simplify())
 	if err != nil {
 		return kindName(v.IncompleteKind())
 	}

@@ -1,0 +1,159 @@
+package load
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	cuescanner "cuelang.org/go/cue/scanner"
+	"cuelang.org/go/cue/token"
+
+	"github.com/metacue/metacue/runtime/diag"
+)
+
+// syntaxFindings gives the syntax errors of a file, the first of each line: what
+// follows on a line is mostly its echo, and so is all that follows a bracket that
+// is not closed. Where it is plain what was meant, the message says how CUE has it.
+func syntaxFindings(err error, shown string, data []byte) diag.List {
+	var findings diag.List
+	open := unclosed(shown, data)
+	lines := strings.Split(string(data), "\n")
+	line, told := 0, false
+	for _, f := range errorFindings(err, shown) {
+		if f.Line == line && f.Line != 0 {
+			continue
+		}
+		line = f.Line
+		eof := strings.Contains(f.Message, "'EOF'")
+		if open != nil && f.Line >= open.at.Line() {
+			if told {
+				continue
+			}
+			told = true
+			switch {
+			case eof && open.suspect:
+				f.Message = fmt.Sprintf("the %s is not closed: %s in line %d", open.bracket, f.Message, f.Line)
+				f.Line, f.Column = open.at.Line(), open.at.Column()
+			case open.by != "":
+				f.Message += fmt.Sprintf("; the %s in line %d is not closed when %s comes in line %d", open.bracket, open.at.Line(), open.by, open.end.Line())
+			case !open.suspect && f.Line > open.at.Line():
+				f.Message += fmt.Sprintf("; the %s in line %d is not closed", open.bracket, open.at.Line())
+			}
+		} else if eof && len(findings) > 0 {
+			continue
+		}
+		if f.Line > 0 && f.Line <= len(lines) {
+			f.Message += slip(lines[f.Line-1], f.Column)
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
+// bracket is one that is not closed as it should be.
+type bracket struct {
+	bracket string
+	at      token.Pos
+	indent  string // of its line
+	// by is the bracket that comes in place of the closing one, at end; "" when
+	// the file ends without one.
+	by     string
+	end    token.Pos
+	resume bool // it is that of an interpolation
+	// suspect says that the indentation tells that it is this one.
+	suspect bool
+}
+
+// closing are the brackets that close others.
+var closing = map[token.Token]string{token.RBRACE: "{", token.RBRACK: "[", token.RPAREN: "("}
+
+// unclosed finds the first bracket of a file that is closed by another kind, or
+// not at all; nil when there is none, or a string is at fault already.
+func unclosed(name string, data []byte) *bracket {
+	file := token.NewFile(name, -1, len(data))
+	var s cuescanner.Scanner
+	s.Init(file, data, nil, 0)
+	var stack []*bracket
+	var suspect *bracket
+	line, indent, interpolation := 0, "", false
+	for s.ErrorCount == 0 {
+		p, tok, _ := s.Scan()
+		first := p.IsValid() && p.Line() != line
+		if first {
+			line = p.Line()
+			start := p.Offset() - (p.Column() - 1)
+			indent = string(data[start:p.Offset()])
+		}
+		switch tok {
+		case token.EOF:
+			switch {
+			case len(stack) == 0:
+				return nil
+			case suspect != nil:
+				suspect.suspect = true
+				return suspect
+			}
+			return stack[len(stack)-1]
+		case token.INTERPOLATION: // its ( comes next
+			interpolation = true
+			continue
+		case token.LBRACE, token.LBRACK, token.LPAREN:
+			stack = append(stack, &bracket{bracket: tok.String(), at: p, indent: indent, resume: interpolation})
+			interpolation = false
+		case token.RBRACE, token.RBRACK, token.RPAREN:
+			if len(stack) == 0 {
+				return nil
+			}
+			top := stack[len(stack)-1]
+			if top.bracket != closing[tok] {
+				top.by, top.end = tok.String(), p
+				return top
+			}
+			if first && suspect == nil && len(top.indent) > len(indent) {
+				suspect = top
+			}
+			stack = stack[:len(stack)-1]
+			if top.resume { // with the text up to the next interpolation
+				interpolation = strings.HasSuffix(s.ResumeInterpolation(), "(")
+			}
+		}
+	}
+	return nil
+}
+
+// slips are habits of other languages, by what stands in the line of the error;
+// each says how CUE has it. Where at is not 0, the error is at that group.
+var slips = []struct {
+	pattern *regexp.Regexp
+	at      int
+	advice  string
+}{
+	{regexp.MustCompile(`(?:^|\s)()#\s`), 0, "comments begin with //"},
+	{regexp.MustCompile(`^\s*(?:[\w$]+:\s*)*()[A-Za-z_$][\w$]*(?:-[\w$]+)+[?!]?:`), 0, "a name with - in it is written in quotes"},
+	{regexp.MustCompile(`\[\]()[A-Za-z_#{]`), 1, "a list of any number is written [...T]"},
+	{regexp.MustCompile(`[^=!<>~]()=[^=~]`), 1, "a default is written T | *VALUE"},
+	{regexp.MustCompile(`\s()\?\s.*:`), 1, "CUE has no ?: and picks the first that stands: [if CONDITION {A}, B][0]"},
+	{regexp.MustCompile(`()'[^']*$`), 1, "strings are written in double quotes"},
+}
+
+// slip ends a message about an error in a line, at a column.
+func slip(line string, column int) string {
+	code := blank(line)
+	for _, s := range slips {
+		m := s.pattern.FindStringSubmatchIndex(code)
+		if m == nil || m[2] > column || s.at == 1 && m[2] != column-1 {
+			continue
+		}
+		return "; " + s.advice
+	}
+	return ""
+}
+
+// inLine is a string in a line.
+var inLine = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// blank takes strings out of a line, so that what stands in them is not taken for
+// code.
+func blank(line string) string {
+	return inLine.ReplaceAllStringFunc(line, func(s string) string { return "\"" + strings.Repeat("_", len(s)-2) + "\"" })
+}
