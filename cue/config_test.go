@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/cuecontext"
 	cueload "cuelang.org/go/cue/load"
 
@@ -24,15 +26,28 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// program compiles the built-in configuration against an organization.
-func program(t *testing.T, url string, tags map[string]string) *exec.Program {
+// organization starts a sample organization and gives its URL.
+func organization(t *testing.T) (*sample.Org, string) {
+	t.Helper()
+	org := sample.New(sample.Options{PAT: "the-token-of-a-test"})
+	url, stop, err := org.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	return org, url
+}
+
+// program compiles the built-in configuration against an organization, and the
+// host of its users.
+func program(t *testing.T, url, identities string, tags map[string]string) *exec.Program {
 	t.Helper()
 	cfg, findings := load.FS(config.Files, "built-in", load.Options{Tags: tags})
 	if len(findings) > 0 {
 		t.Fatalf("findings:\n%v", findings)
 	}
 	p, findings := compile.Compile(cfg, compile.Options{
-		Upstreams: map[string]string{"devops": url, "identities": url},
+		Upstreams: map[string]string{"devops": url, "identities": identities},
 		Rest:      rest.Options{Getenv: func(string) (string, bool) { return "the-token-of-a-test", true }},
 	})
 	if len(findings) > 0 {
@@ -41,74 +56,47 @@ func program(t *testing.T, url string, tags map[string]string) *exec.Program {
 	return p
 }
 
-// calls are made one after the other against one organization. Each tool is
-// called with as little as it takes and with all it takes. A name that begins
-// with ! must be refused.
+// calls are made one after the other against one organization, over HTTP: each
+// tool fits what the others answer and leave behind. What one call by itself
+// does is told by the tests of the configuration. A name that begins with !
+// must be refused.
 var calls = []struct{ tool, args string }{
-	{"list_projects", `{}`},
 	{"list_projects", `{"stateFilter":"all","projectNameFilter":"FABR","top":1,"skip":1,"continuationToken":0}`},
 	{"core_list_projects", `{"top":1}`},
 
-	{"list_repositories", `{"project":"Contoso"}`},
 	{"list_repositories", `{"project":"Contoso","repoNameFilter":"E","top":1,"skip":0}`},
 	{"create_repository", `{"project":"Contoso","name":"docs & more"}`},
 	{"!create_repository", `{"project":"Contoso","name":"docs & more"}`},
-	{"list_branches", `{"project":"Contoso","repositoryId":"web"}`},
 	{"list_branches", `{"project":"Contoso","repositoryId":"web","filterContains":"feature/","top":1}`},
 	{"create_branch", `{"project":"Contoso","repositoryId":"web","branchName":"topic/ü","sourceCommitId":"$commit"}`},
 	{"create_branch", `{"repositoryId":"$repository","branchName":"from-release","sourceBranchName":"release/1.0"}`},
-	{"!create_branch", `{"project":"Contoso","repositoryId":"web","branchName":"x","sourceBranchName":"nowhere"}`},
 	{"!create_branch", `{"project":"Contoso","repositoryId":"web","branchName":"refs/heads/topic/ü","sourceCommitId":"$commit"}`},
 
 	{"create_pull_request", `{"project":"Contoso","repositoryId":"web","sourceRefName":"refs/heads/feature/auth","targetRefName":"refs/heads/main","title":"T<1> & \"é\""}`},
 	{"create_pull_request", `{"project":"Contoso","repositoryId":"web","sourceRefName":"refs/heads/release/1.0","targetRefName":"refs/heads/main","title":"Release","description":"All\nof it","isDraft":true,"workItems":"11 12","labels":["x a","y,b"]}`},
-	{"!create_pull_request", `{"project":"Contoso","repositoryId":"web","sourceRefName":"refs/heads/main","targetRefName":"refs/heads/main","title":"T"}`},
-	{"!create_pull_request", `{"repositoryId":"web","sourceRefName":"refs/heads/a","targetRefName":"refs/heads/main","title":"T"}`},
-	{"get_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":101}`},
 	{"get_pull_request", `{"repositoryId":"$repository","pullRequestId":104,"includeWorkItemRefs":true,"includeLabels":true,"includeChangedFiles":true}`},
 	{"list_pull_requests", `{"project":"Contoso"}`},
 	{"list_pull_requests", `{"project":"Contoso","repositoryId":"web","status":"All","sourceRefName":"refs/heads/feature/search","targetRefName":"refs/heads/main","created_by_me":true,"i_am_reviewer":true,"user_is_reviewer":"reviewer@contoso.example","top":5,"skip":0}`},
-	{"list_pull_requests", `{"project":"Contoso","created_by_user":"tester@contoso.example","i_am_reviewer":true}`},
-	{"!list_pull_requests", `{"project":"Contoso","created_by_user":"nobody"}`},
-	{"!list_pull_requests", `{}`},
-	{"update_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":104,"title":"Release 1.0"}`},
 	{"update_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":104,"title":"R","description":"","isDraft":false,"targetRefName":"refs/heads/feature/search","autoComplete":true,"mergeStrategy":"Squash","deleteSourceBranch":true,"transitionWorkItems":false,"bypassReason":"urgent","labels":["y,b"]}`},
-	{"update_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":104,"labels":[]}`},
 	{"update_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":104,"autoComplete":false}`},
 	{"update_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":104,"status":"Abandoned"}`},
-	{"!update_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":101,"autoComplete":false,"mergeStrategy":"Squash"}`},
-	{"!update_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":104}`},
-	{"create_pull_request_comment", `{"project":"Contoso","repositoryId":"web","pullRequestId":101,"content":"Hello"}`},
 	{"create_pull_request_comment", `{"project":"Contoso","repositoryId":"web","pullRequestId":101,"content":"Here","filePath":"src/a.go","status":"WontFix","rightFileStartLine":3,"rightFileStartOffset":1,"rightFileEndLine":4,"rightFileEndOffset":9}`},
-	{"!create_pull_request_comment", `{"project":"Contoso","repositoryId":"web","pullRequestId":101,"content":"Here","rightFileStartLine":3}`},
 	{"reply_to_pull_request_comment", `{"project":"Contoso","repositoryId":"web","pullRequestId":101,"threadId":1,"content":"It becomes ss."}`},
-	{"reply_to_pull_request_comment", `{"project":"Contoso","repositoryId":"web","pullRequestId":101,"threadId":1,"content":"Or not.","fullResponse":true}`},
 
-	{"run_work_item_query", `{"wiql":"SELECT [System.Id] FROM WorkItems"}`},
 	{"run_work_item_query", `{"project":"Contoso","team":"Contoso Team","wiql":"SELECT [System.Id] FROM WorkItems WHERE [System.TeamProject] = @project","timePrecision":true,"top":2}`},
-	{"!run_work_item_query", `{"team":"Contoso Team","wiql":"SELECT [System.Id] FROM WorkItems"}`},
-	{"!run_work_item_query", `{"project":"Contoso","wiql":"SELECT everything"}`},
-	{"get_work_item", `{"id":14}`},
 	{"get_work_item", `{"project":"Contoso","id":12,"expand":"relations"}`},
 	{"get_work_item", `{"project":"Contoso","id":14,"fields":["System.Title","System.State"],"asOf":"2030-01-02T03:04:05Z","expand":"all"}`},
-	{"!get_work_item", `{"id":999}`},
-	{"get_work_items", `{"ids":[14,15]}`},
 	{"get_work_items", `{"project":"Contoso","ids":[14],"fields":["System.Id","Custom.TicketNumber"]}`},
 	{"update_work_item", `{"id":14,"updates":[{"op":"test","path":"/rev","value":1},{"op":"add","path":"/fields/System.State","value":"Resolved"},{"op":"replace","path":"/fields/Custom.TicketNumber","value":9007199254740995},{"op":"remove","path":"/fields/System.AssignedTo"}]}`},
 	{"!update_work_item", `{"id":14,"updates":[{"op":"test","path":"/rev","value":1},{"op":"add","path":"/fields/System.State","value":"Closed"}]}`},
-	{"!update_work_item", `{"id":14,"updates":[{"op":"add","path":"/fields/System.State"}]}`},
 }
 
 // TestCalls calls every tool of the built-in configuration against the sample
 // organization, and compares requests and results with testdata/calls.txt.
 func TestCalls(t *testing.T) {
-	org := sample.New(sample.Options{PAT: "the-token-of-a-test"})
-	url, stop, err := org.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stop()
-	p := program(t, url, nil)
+	org, url := organization(t)
+	users, usersURL := organization(t)
+	p := program(t, url, usersURL, nil)
 	known := strings.NewReplacer(
 		"$commit", ask(t, p, "list_branches", `{"project":"Contoso","repositoryId":"web","filterContains":"main"}`, "branches", "0", "commitId"),
 		"$repository", ask(t, p, "list_repositories", `{"project":"Contoso","repoNameFilter":"web"}`, "repositories", "0", "id"),
@@ -118,7 +106,7 @@ func TestCalls(t *testing.T) {
 	var got strings.Builder
 	for _, c := range calls {
 		name, refused := strings.CutPrefix(c.tool, "!")
-		seen := len(org.Log())
+		seen, seenUsers := len(org.Log()), len(users.Log())
 		r := p.Call(t.Context(), call.Caller{}, name, []byte(known.Replace(c.args)))
 		if r.IsError != refused {
 			t.Errorf("%s %s: isError is %v: %v", name, c.args, r.IsError, r.Content)
@@ -127,6 +115,9 @@ func TestCalls(t *testing.T) {
 			called[tool.Name] = true
 		}
 		fmt.Fprintf(&got, "## %s %s\n", c.tool, c.args)
+		for _, e := range users.Log()[seenUsers:] {
+			got.WriteString("identities: " + e.String())
+		}
 		for _, e := range org.Log()[seen:] {
 			got.WriteString(e.String())
 		}
@@ -201,13 +192,8 @@ func golden(t *testing.T, name, got string) {
 // A default project makes the argument optional where it was required, and is
 // sent where the caller names none.
 func TestDefaultProject(t *testing.T) {
-	org := sample.New(sample.Options{})
-	url, stop, err := org.Start()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stop()
-	p := program(t, url, map[string]string{"project": "Fabrikam", "organization": "contoso"})
+	org, url := organization(t)
+	p := program(t, url, url, map[string]string{"project": "Fabrikam", "organization": "contoso"})
 	if r := p.Call(t.Context(), call.Caller{}, "list_repositories", []byte(`{}`)); r.IsError || !strings.Contains(r.Content[0].Text, "scanner") {
 		t.Errorf("unexpected result: %+v", r)
 	}
@@ -216,35 +202,96 @@ func TestDefaultProject(t *testing.T) {
 	}
 }
 
-// Every configuration in the folders below is a package that CUE can read by
-// itself, and does what its own tests say.
+// The program holds every file of the configuration but its tests.
+func TestFiles(t *testing.T) {
+	var want, got []string
+	files, err := filepath.Glob("*.cue")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !strings.HasSuffix(f, "_tests.cue") {
+			want = append(want, f)
+		}
+	}
+	entries, err := config.Files.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("built in are %v, not %v: see embed.go", got, want)
+	}
+}
+
+// Every configuration, here and in the folders below, is a package that CUE can
+// read by itself, and does what its own tests say.
 func TestFolders(t *testing.T) {
-	dirs, err := filepath.Glob("*/*.cue")
-	if err != nil || len(dirs) == 0 {
+	files, err := filepath.Glob("*/*.cue")
+	if err != nil || len(files) == 0 {
 		t.Fatalf("no folders: %v", err)
 	}
-	seen := map[string]bool{}
-	for _, f := range dirs {
-		dir := filepath.Dir(f)
-		if seen[dir] || strings.HasPrefix(dir, "cue.mod") {
-			continue
+	dirs := []string{"."}
+	for _, f := range files {
+		if dir := filepath.Dir(f); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
 		}
-		seen[dir] = true
-		for _, inst := range cueload.Instances([]string{"./" + dir}, nil) {
-			if err := cuecontext.New().BuildInstance(inst).Err(); err != nil {
-				t.Errorf("%s: %v", dir, err)
+	}
+	for _, dir := range dirs {
+		t.Run(dir, func(t *testing.T) {
+			for _, inst := range cueload.Instances([]string{"./" + dir}, nil) {
+				if err := cuecontext.New().BuildInstance(inst).Err(); err != nil {
+					t.Error(err)
+				}
 			}
+			cfg, findings := load.Dir(dir, load.Options{})
+			if len(findings) > 0 {
+				t.Fatalf("\n%v", findings)
+			}
+			p, findings := compile.Compile(cfg, compile.Options{})
+			if len(findings) > 0 {
+				t.Fatalf("\n%v", findings)
+			}
+			outcome := expect.Run(t.Context(), cfg, p)
+			if len(outcome.Findings) > 0 {
+				t.Errorf("\n%v", outcome.Findings)
+			}
+			if outcome.Run == 0 {
+				t.Error("no tests")
+			}
+		})
+	}
+}
+
+// The tests of the built-in configuration say of each tool which request it
+// makes, of each tool that makes several what a failure of one leads to, and of
+// each tool with rules what they refuse.
+func TestTested(t *testing.T) {
+	cfg, findings := load.Dir(".", load.Options{})
+	if len(findings) > 0 {
+		t.Fatalf("\n%v", findings)
+	}
+	has := func(v cue.Value, field string) bool { return v.LookupPath(cue.ParsePath(field)).Exists() }
+	for _, tool := range cfg.Tools() {
+		var request, failure, refusal bool
+		tests, err := tool.Value.LookupPath(cue.ParsePath("tests")).List()
+		for err == nil && tests.Next() {
+			v := tests.Value()
+			request = request || has(v, "request") || has(v, "exchanges[0].request")
+			sends := has(v, "exchanges") || has(v, "response")
+			failure = failure || has(v, "error") && sends
+			refusal = refusal || has(v, "error") && !sends
 		}
-		cfg, findings := load.Dir(dir, load.Options{})
-		var p *exec.Program
-		if len(findings) == 0 {
-			p, findings = compile.Compile(cfg, compile.Options{})
+		if !request {
+			t.Errorf("%s: no test with a request", tool.Name)
 		}
-		if len(findings) == 0 {
-			findings = expect.Run(t.Context(), cfg, p).Findings
+		if has(tool.Own, "steps") && !failure {
+			t.Errorf("%s: no test of a step that fails", tool.Name)
 		}
-		if len(findings) > 0 {
-			t.Errorf("%s:\n%v", dir, findings)
+		if has(tool.Own, "check") && !refusal {
+			t.Errorf("%s: no test of a call that is refused", tool.Name)
 		}
 	}
 }
