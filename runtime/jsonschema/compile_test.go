@@ -10,6 +10,7 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/build"
 	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/token"
 
@@ -1216,5 +1217,25 @@ func TestDefinitionsOfPackages(t *testing.T) {
 	const want = `{"type":"object","properties":{"p":{"$ref":"#/$defs/N"},"q":{"$ref":"#/$defs/N2"},"r":{"$ref":"#/$defs/x_y_z"}},"additionalProperties":false,"$defs":{"N":{"type":"object","properties":{"x":{"type":"integer"},"n":{"$ref":"#/$defs/N"}},"additionalProperties":false},"N2":{"type":"object","properties":{"y":{"type":"integer"},"n":{"$ref":"#/$defs/N2"}},"additionalProperties":false},"x_y_z":{"type":"object","properties":{"n":{"$ref":"#/$defs/x_y_z"}},"additionalProperties":false}}}`
 	if string(s.JSON) != want || len(findings) > 0 || !s.Exact {
 		t.Errorf("got %s %v", s.JSON, findings)
+	}
+}
+
+// TestSeveralFiles is about definitions that stand in another file of the
+// package, where the parser cannot find them.
+func TestSeveralFiles(t *testing.T) {
+	in := build.NewContext().NewInstance("", nil)
+	for name, src := range map[string]string{
+		"a.cue": "package p\ninput: {\n#Base\ntop?: #Limit\ntree?: #Tree | null\nlevel: #Level | *\"low\"\n}\n",
+		"b.cue": "package p\nimport \"strings\"\n#Base: {\n// Of the other file.\nid!: strings.MinRunes(1)\n}\n#Limit: int & >0\n#Level: \"low\" | \"high\"\n#Tree: {v!: int, kids?: [...#Tree]}\n",
+	} {
+		if err := in.AddFile(name, src); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v := cuecontext.New().BuildInstance(in)
+	s, findings := Compile(v.LookupPath(cue.ParsePath("input")), Options{})
+	const want = `{"type":"object","properties":{"id":{"type":"string","description":"Of the other file.","minLength":1},"top":{"type":"integer","minimum":1},"tree":{"anyOf":[{"$ref":"#/$defs/Tree"},{"type":"null"}]},"level":{"type":"string","enum":["low","high"],"default":"low"}},"required":["id"],"additionalProperties":false,"$defs":{"Tree":{"type":"object","properties":{"v":{"type":"integer"},"kids":{"type":"array","items":{"$ref":"#/$defs/Tree"}}},"required":["v"],"additionalProperties":false}}}`
+	if string(s.JSON) != want || len(findings) > 0 || !s.Exact {
+		t.Errorf("got %s %v %v", s.JSON, findings, v.Err())
 	}
 }
