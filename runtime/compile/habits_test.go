@@ -69,7 +69,7 @@ func TestContradictingAnnotations(t *testing.T) {
 // cannot carry, is told at its own place.
 func TestPathsAndHeaders(t *testing.T) {
 	for _, tt := range []struct{ request, want string }{
-		{`path: "/x/:id/y/:other"`, `12:91 http.path: :id would be sent as it stands: write {id} for a variable, or %3Aid for a colon; 12:97 http.path: :other would be sent as it stands: write {other} for a variable, or %3Aother for a colon`},
+		{`path: "/x/:id/y/:other"`, `12:91 http.path: :id and :other would be sent as it stands: write {id} and {other} for a variable, or %3A for a colon`},
 		{`path: "/x/{id}:run"`, ``},
 		{`path: "/x/{id}?full=true"`, `12:95 http.path: "?" would end the path: put parameters into query or {?x}, or write %3F`},
 		{`path: "/x/{id"`, `12:91 http.path: "{" has no "}"`},

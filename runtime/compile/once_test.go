@@ -132,6 +132,40 @@ func TestEachFaultOnce(t *testing.T) {
 	}
 }
 
+// A value from outside that does not fit is told at the tag, and nothing that
+// would take it.
+func TestTagOnce(t *testing.T) {
+	for old, want := range map[string]string{
+		`string | *"north" @tag(place)`:              "",
+		`=~"^[a-z]+$" | *"north" @tag(place)`:        `c.cue:3:33: _place: the tag place cannot have the value "North 5"`,
+		`"south" | *"north" @tag(place)`:             `c.cue:3:28: _place: the tag place cannot have the value "North 5"`,
+		`=~"^[a-z]+$" @tag(place)`:                   `c.cue:3:22: _place: the tag place cannot have the value "North 5"`,
+		`string | *"north" @tag(place, type=bool)`:   `c.cue:3:27: the tag place is of type bool, which "North 5" is not`,
+		`*null | =~"^[a-z]+$" @tag(place)`:           `c.cue:3:30: _place: the tag place cannot have the value "North 5"`,
+		`*"north" | strings.MaxRunes(6) @tag(place)`: `c.cue:3:40: _place: the tag place cannot have the value "North 5"`,
+	} {
+		src := strings.Replace(depot, `string | *"north" @tag(place)`, old, 1)
+		if strings.Contains(old, "strings.") {
+			src = strings.Replace(src, "\n\n", "\nimport \"strings\"\n", 1)
+		}
+		got := strings.Join(vetted(t, src, load.Options{Tags: map[string]string{"place": "North 5"}}), "\n")
+		if got != want {
+			t.Errorf("%s\n got %s\nwant %s", old, got, want)
+		}
+	}
+}
+
+// What is in no alternative is told in one line.
+func TestReason(t *testing.T) {
+	src := strings.Replace(depot, `string | *"north" @tag`, `int | *5 @tag`, 1)
+	want := "c.cue:13:11: defaults.place: does not fit the argument place of list: "
+	got := vetted(t, src, load.Options{})
+	if len(got) != 1 || !strings.HasPrefix(got[0], want) || strings.ContainsAny(got[0], "\n") || strings.HasSuffix(got[0], ":") {
+		t.Errorf("got %q", got)
+	}
+	t.Log(got)
+}
+
 // A name that two tools have is told at the second, and nothing of its examples.
 func TestNameTaken(t *testing.T) {
 	src := depot + `

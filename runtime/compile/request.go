@@ -145,16 +145,26 @@ var colon = regexp.MustCompile(`/:([A-Za-z_][A-Za-z0-9_]*)(/|$)`)
 
 // colons reports segments such as :id, which would be sent as they stand.
 func (r *requestCompiler) colons(path string) bool {
-	found := false
+	var segments, variables []string
+	first := 0
 	for at := 0; ; {
 		m := colon.FindStringSubmatchIndex(path[at:])
 		if m == nil {
-			return found
+			break
+		}
+		if len(segments) == 0 {
+			first = at + m[0] + 1
 		}
 		name := path[at+m[2] : at+m[3]]
-		r.addAt(r.inPath(at+m[0]+1), r.path+"."+r.field+".path", ":%[1]s would be sent as it stands: write {%[1]s} for a variable, or %%3A%[1]s for a colon", name)
-		at, found = at+m[3], true
+		segments, variables = append(segments, ":"+name), append(variables, "{"+name+"}")
+		at += m[3]
 	}
+	if len(segments) == 0 {
+		return false
+	}
+	r.addAt(r.inPath(first), r.path+"."+r.field+".path", "%s would be sent as it stands: write %s for a variable, or %%3A for a colon",
+		strings.Join(segments, " and "), strings.Join(variables, " and "))
+	return true
 }
 
 // origins says where values come from.

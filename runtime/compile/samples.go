@@ -29,10 +29,10 @@ func (c *compiler) trials(p *exec.Program) {
 		told := map[string]bool{}
 		for args := range samples(tool) {
 			for _, f := range try(tool, args) {
-				path, reason := f.Path.String(), expr.Message(f.Err)
+				path, why := f.Path.String(), reason(f.Err)
 				if !told[path] {
 					told[path] = true
-					c.add(t.Path.String()+"."+path, "a call with the arguments %s would fail: %s%s", args, reason, advice(path, reason))
+					c.add(t.Path.String()+"."+path, "a call with the arguments %s would fail: %s%s", args, why, advice(path, why))
 				}
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/metacue/metacue/runtime/bind"
 	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/diag"
 	"github.com/metacue/metacue/runtime/exec"
 	"github.com/metacue/metacue/runtime/expr"
 	"github.com/metacue/metacue/runtime/jsonschema"
@@ -169,6 +170,7 @@ func (b *toolCompiler) input(tool *exec.Tool) {
 	})
 	for _, f := range findings {
 		if !b.known.implies(f.Path) {
+			f.Message = diag.Brief(f.Message)
 			b.find(f)
 		}
 	}
@@ -219,7 +221,7 @@ func (b *toolCompiler) fitting() map[string]json.RawMessage {
 			if !b.unfit[d.Name] {
 				b.unfit[d.Name] = true
 				b.meant = append(b.meant, d.Name)
-				b.add(member("defaults", d.Name), "does not fit the argument %s of %s: %s", d.Name, b.src.Name, expr.Message(err))
+				b.add(member("defaults", d.Name), "does not fit the argument %s of %s: %s", d.Name, b.src.Name, reason(err))
 			}
 			continue
 		}

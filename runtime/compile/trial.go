@@ -26,7 +26,7 @@ func (b *toolCompiler) tryOut(exprs, lists []cue.Path) {
 			told := slices.ContainsFunc(lists, func(l cue.Path) bool { return half[l.String()] && strings.HasPrefix(p.String(), l.String()+"[") })
 			if err := expr.Half(absent.LookupPath(p)); err != nil && !told {
 				half[p.String()] = true
-				b.fault(p.String(), "with the optional arguments left out: %s; guard it with if input.x != _|_", expr.Message(err))
+				b.fault(p.String(), "with the optional arguments left out: %s; guard it with if input.x != _|_", reason(err))
 			}
 		}
 	}
@@ -41,9 +41,9 @@ func (b *toolCompiler) tryOut(exprs, lists []cue.Path) {
 		switch _, err := expr.Export(given.LookupPath(p)); {
 		case err == nil:
 		case expr.IsAbsent(err) && certain:
-			b.fault(p.String(), "is never sent: %s, which is no argument", expr.Message(err))
+			b.fault(p.String(), "is never sent: %s, which is no argument", reason(err))
 		case refersToNothing(b.src.Own.LookupPath(p).Source()):
-			b.fault(p.String(), "has no value to send: %s", expr.Message(err))
+			b.fault(p.String(), "has no value to send: %s", reason(err))
 		}
 	}
 }
@@ -58,7 +58,7 @@ func (b *toolCompiler) absentRules() {
 		return
 	}
 	if _, err := expr.Export(b.withRequired().LookupPath(check)); expr.IsHalf(err) || expr.IsAbsent(err) {
-		b.fault("check", "cannot be evaluated when an optional argument is left out (%s): guard it with if input.x != _|_", expr.Message(err))
+		b.fault("check", "cannot be evaluated when an optional argument is left out (%s): guard it with if input.x != _|_", reason(err))
 	}
 }
 

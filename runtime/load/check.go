@@ -108,24 +108,31 @@ func (l *loader) faults(err error) []*fault {
 	for _, e := range cueerrors.Errors(err) {
 		path := l.pathIn(e)
 		l.mark(path.String())
-		if f, ok := byPath[path.String()]; ok {
+		if f, ok := byPath[path.String()]; ok { // an alternative, for one
+			f.add(l, cueerrors.Positions(e))
 			if strings.HasPrefix(f.text, noneFits) {
 				f.text += "; " + plainText(e)
 			}
 			continue
 		}
-		f := &fault{path: path, own: l.cfg.Own.LookupPath(path), places: cueerrors.Positions(e), contained: true}
+		f := &fault{path: path, own: l.cfg.Own.LookupPath(path), contained: true}
 		f.at = l.errorPos(e, f.own)
-		for _, p := range f.places {
-			if l.operators(p) && !within(p, nodes(f.own)) {
-				f.contained = false
-			}
-		}
+		f.add(l, cueerrors.Positions(e))
 		f.text, f.see = l.message(e, f)
 		byPath[path.String()] = f
 		all = append(all, f)
 	}
 	return all
+}
+
+// add takes further places that CUE names.
+func (f *fault) add(l *loader, places []token.Pos) {
+	f.places = append(f.places, places...)
+	for _, p := range places {
+		if l.operators(p) && !within(p, nodes(f.own)) {
+			f.contained = false
+		}
+	}
 }
 
 // within says whether p lies in one of the nodes.
