@@ -90,6 +90,9 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 	cat.Skills = c.skills(&cat)
 	c.unique(&cat)
 	c.defaultsInUse()
+	if len(cfg.Tools()) == 0 {
+		c.add("domains", "there are no tools")
+	}
 
 	client, err := rest.New(ups, o.Rest)
 	if err != nil {

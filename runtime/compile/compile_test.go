@@ -364,6 +364,35 @@ func TestFindings(t *testing.T) {
 			server("t: {description: \"T\", action: \"read\", input: {\"\"?: int}, http: {method: \"GET\", path: \"/x\"\nquery: \"\": 1}}"),
 			[]string{`12 domains.d.tools.t.input."": has no name`, `13 domains.d.tools.t.http.query: holds a field that has no name`},
 		},
+		"silent-omission of what input does not name": {
+			server("t: {description: \"T\", action: \"create\", http: {method: \"POST\", path: \"/x\"}\ninput: {a?: int, ...}}\n" +
+				"u: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/x\", query: q: input.a}\ninput: {a?: int, [=~\"^x\"]: int}}\n" +
+				"v: {description: \"T\", action: \"read\", steps: a: http: {method: \"GET\", path: \"/x\"}\ninput: [string]: int}\n" +
+				"w: {description: \"T\", action: \"create\", input: {...}, http: {method: \"POST\", path: \"/x\", body: input}}\n" +
+				"x: {description: \"T\", action: \"read\", input: {[string]: string}, http: {method: \"GET\", path: \"/x\", query: {for k, v in input {(k): v}}}}\n"),
+			[]string{
+				`13 domains.d.tools.t.input: takes arguments that it does not name`,
+				`15 domains.d.tools.u.input: takes arguments that it does not name`,
+				`17 domains.d.tools.v.input: takes arguments that it does not name`,
+			},
+		},
+		"no steps": {
+			server("t: {description: \"T\", action: \"read\"\nsteps: {}}\n"),
+			[]string{`13 domains.d.tools.t.steps: holds no step`},
+		},
+		"number-format of a schema": {
+			server("t: {description: \"T\", action: \"read\"\ninput: a?: int & <1e400\nhttp: {method: \"GET\", path: \"/x\"}}\n"),
+			[]string{`13 domains.d.tools.t.input: too large for a double`},
+		},
+		"body-on-get-delete": {
+			server("t: {description: \"T\", action: \"read\", input: a!: int, http: {path: \"/x\", body: input.a\nmethod: \"HEAD\"}}\n" +
+				"u: {description: \"T\", action: \"read\", input: a!: int, http: {path: \"/x\", body: input.a, method: \"GET\"}}\n"),
+			[]string{`13 domains.d.tools.t.http.method: a HEAD request has no body`},
+		},
+		"config-silence": {
+			server(""),
+			[]string{`9 domains: there are no tools`},
+		},
 		"check unguarded": {
 			server("t: {description: \"T\", action: \"read\", input: {v?: int}\ncheck: [if input.v > 3 {\"no\"}], http: {method: \"GET\", path: \"/x\"}}"),
 			[]string{`13 domains.d.tools.t.check: cannot be evaluated when an optional argument is left out`},

@@ -3,6 +3,7 @@ package compile
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -72,6 +73,9 @@ func (b *toolCompiler) request(tool *exec.Tool, field string, convention bool) *
 	r.flat("query", req.Query)
 	if convention {
 		r.place(&req)
+	}
+	if req.Method == http.MethodHead && req.Body != nil {
+		r.fault(r.field+".method", "a HEAD request has no body")
 	}
 	r.updateDefaults(tool, &req)
 	req.Exprs = b.evaluator(r.exprs)
@@ -478,6 +482,7 @@ func (r *requestCompiler) place(req *bind.Request) {
 	if everything {
 		return
 	}
+	r.open()
 	where := bind.ConventionPlace(req.Method)
 	var body bind.Object
 	for _, f := range r.schema.Fields {
@@ -515,6 +520,18 @@ func (r *requestCompiler) place(req *bind.Request) {
 	}
 	if len(body) > 0 {
 		req.Body = &bind.Body{Kind: bind.BodyJSON, Value: body}
+	}
+}
+
+// open reports an input that takes arguments which it does not name: no
+// convention says where they go.
+func (b *toolCompiler) open() {
+	var schema struct {
+		AdditionalProperties json.RawMessage `json:"additionalProperties"`
+		PatternProperties    json.RawMessage `json:"patternProperties"`
+	}
+	if json.Unmarshal(b.schema.JSON, &schema) == nil && (string(schema.AdditionalProperties) != "false" || schema.PatternProperties != nil) {
+		b.fault(bind.RootInput, "takes arguments that it does not name, which are accepted and never sent: name them, or refer to input as a whole, as body: input does")
 	}
 }
 

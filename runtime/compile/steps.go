@@ -32,6 +32,9 @@ func (b *toolCompiler) steps(tool *exec.Tool) {
 	for name := range fields(b.src.Own.LookupPath(parsePath("steps"))) {
 		names = append(names, name)
 	}
+	if len(names) == 0 && b.at(bind.RootSteps).Exists() {
+		b.fault(bind.RootSteps, "holds no step")
+	}
 	for _, name := range names {
 		b.step(tool, name)
 	}
@@ -157,6 +160,9 @@ func (b *toolCompiler) unsent() {
 	}
 	r := &requestCompiler{toolCompiler: b}
 	referred, everything := r.referred(nil)
+	if !everything {
+		b.open()
+	}
 	for name := range b.inPaths {
 		referred[name] = true
 	}

@@ -182,6 +182,7 @@ func (b *toolCompiler) input(tool *exec.Tool) {
 	}
 	b.schema = schema
 	tool.Info.InputSchema = schema.JSON
+	b.readable("input", schema.JSON)
 	validator, err := jsonschema.NewValidator(schema.JSON)
 	if err != nil {
 		b.fault("input", "its schema cannot be used: %v", err)
@@ -234,6 +235,15 @@ func (b *toolCompiler) fitting() map[string]json.RawMessage {
 // have lost its comments.
 func (b *toolCompiler) inputValue() cue.Value {
 	return b.src.Own.LookupPath(parsePath("input"))
+}
+
+// readable reports a schema with a number that a client cannot read: most keep
+// them as doubles (RFC 8259, section 6).
+func (b *toolCompiler) readable(field string, schema json.RawMessage) {
+	var v any
+	if err := json.Unmarshal(schema, &v); err != nil {
+		b.fault(field, "its schema holds a number that is too large for a double, and clients cannot read it: %s", diag.Brief(err.Error()))
+	}
 }
 
 // object writes values as one JSON object, nil when there are none.
