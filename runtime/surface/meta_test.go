@@ -383,3 +383,17 @@ func FuzzEnvelope(f *testing.F) {
 		}
 	})
 }
+
+// A tool that has the name of a meta-tool, or an alias of that name, is refused
+// where it could not be called, and only there.
+func TestReservedNames(t *testing.T) {
+	for _, tool := range []*catalog.Tool{{Name: "execute_tool", Domain: "d"}, {Name: "zones", Domain: "d", Aliases: []string{"list_domains"}}} {
+		c := catalog.New(catalog.Catalog{Domains: []*catalog.Domain{{Name: "d", Tools: []*catalog.Tool{tool}}}})
+		if _, err := New("meta", c, nil); err == nil || !strings.Contains(err.Error(), "the tool "+tool.Name+" of the domain d") {
+			t.Errorf("%s in meta mode: %v", tool.Name, err)
+		}
+		if _, err := New("flat", c, nil); err != nil {
+			t.Errorf("%s in flat mode: %v", tool.Name, err)
+		}
+	}
+}

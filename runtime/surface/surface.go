@@ -46,9 +46,10 @@ type Surface interface {
 var modes = []struct {
 	name string
 	new  func(*catalog.Catalog, call.Func) Surface
+	own  []string // names that the surface needs for itself
 }{
-	{"flat", newFlat},
-	{"meta", newMeta},
+	{"flat", newFlat, nil},
+	{"meta", newMeta, []string{listDomains, listDomainTools, getToolSchema, executeTool}},
 }
 
 // Modes lists the names that New takes, the default first.
@@ -61,10 +62,16 @@ func Modes() []string {
 }
 
 // New makes the surface of a mode over a catalog that is already within the
-// bounds of its callers (catalog.Catalog.Within). Tools are run by do.
+// bounds of its callers (catalog.Catalog.Within). Tools are run by do. A tool that
+// answers to a name which the surface needs for itself could never be called.
 func New(mode string, c *catalog.Catalog, do call.Func) (Surface, error) {
 	for _, m := range modes {
 		if m.name == mode {
+			for _, name := range m.own {
+				if t, ok := c.Tool(name); ok {
+					return nil, fmt.Errorf("%s mode needs the name %s for itself, and the tool %s of the domain %s answers to it: rename it, or leave it out", mode, name, t.Name, t.Domain)
+				}
+			}
 			return m.new(c, do), nil
 		}
 	}
