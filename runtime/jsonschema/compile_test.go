@@ -747,13 +747,13 @@ var compileTests = []struct{ name, in, want, left string }{
 		name: "condition below the top",
 		in:   `a?: {x?: int, if x != _|_ {y!: int}}`,
 		want: `{"type":"object","properties":{"a":{"properties":{"x":{"type":"integer"},"y":{"type":"integer"}},"additionalProperties":false,"dependentSchemas":{"x":{"required":["y"]}}}},"additionalProperties":false}`,
-		left: `a: what more holds of x when it is given; a: members that may only be given together with x`,
+		left: `a: what more holds of x when it is given; a: members that may only be given together with x; a: other types than objects`,
 	},
 	{
 		name: "condition below the top, with more",
 		in:   `a?: {x?: int, if x != _|_ {y!: int}, y?: number, ...}`,
 		want: `{"type":"object","properties":{"a":{"properties":{"x":{"type":"integer"},"y":{"type":"number"}},"additionalProperties":true,"dependentSchemas":{"x":{"properties":{"y":{"type":"integer"}},"required":["y"]}}}},"additionalProperties":false}`,
-		left: `a: what more holds of x when it is given`,
+		left: `a: what more holds of x when it is given; a: other types than objects`,
 	},
 	{
 		name: "other condition below the top",

@@ -16,8 +16,9 @@ func (c *compiler) object(v cue.Value, asts []ast.Node) *shape {
 		s = c.fields(v)
 	}
 	if s.kinds == objectKind && c.undecided(v, asts) {
+		c.gap("other types than objects")
 		r := *s
-		r.kinds = anyKind
+		r.kinds, r.exact = anyKind, false
 		return &r
 	}
 	return s

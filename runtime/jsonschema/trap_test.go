@@ -66,6 +66,7 @@ func TestTraps(t *testing.T) {
 		{"definitions that close each other", `#Open & #Base`, []string{`{"b":1}`, `{"b":1,"o":"x"}`, `{"b":1,"z":1}`}},
 		{"definitions in alternatives that close each other", `[...(#Base | [])] & [...#Open]`, []string{`[{"b":1}]`, `[{"b":1,"z":1}]`, `[{"z":1}]`}},
 		{"a condition leaves a struct undecided", `{c?: int, if c != _|_ {d!: int}, ...}`, []string{`null`, `"x"`, `[]`, `{"c":1}`, `{"c":1,"d":1}`, `{}`}},
+		{"a condition leaves a struct undecided that lacks a member", `{a!: int, c?: int, if c != _|_ {d!: int}}`, []string{`3`, `{"a":1}`, `{}`}},
 		{"a condition that never holds does too", `{[string]: int, if false {d!: int}}`, []string{`null`, `{"a":1}`, `{"a":"x"}`}},
 		{"a condition on what is not given", `close({b?: int, if b == _|_ {d!: int}})`, []string{`{}`, `{"b":1}`, `{"d":1}`, `{"b":1,"d":1}`}},
 		{"a condition on a default", `close({lo: int | *2, if lo > 2 {d!: int}})`, []string{`{}`, `{"lo":1}`, `{"lo":3}`, `{"lo":3,"d":1}`}},
