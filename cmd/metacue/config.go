@@ -156,6 +156,9 @@ func (s *settings) checkDomains(p *exec.Program) error {
 			if len(near) == 0 {
 				near = names
 			}
+			if len(near) == 0 {
+				near = []string{"none"}
+			}
 			return fmt.Errorf("--domains: there is no domain %q; there is %s", d, strings.Join(near, ", "))
 		}
 	}

@@ -68,7 +68,7 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 		cfg: cfg,
 		o:   o,
 
-		known:     newKnown(o.Known),
+		known:     newKnown(o.Known, cfg.Tools()),
 		told:      map[string]bool{},
 		arguments: map[string]bool{},
 		unfit:     map[string]bool{},
@@ -316,8 +316,10 @@ func (c *compiler) readDefaults() {
 // defaultsInUse finds defaults that no tool takes.
 func (c *compiler) defaultsInUse() {
 	names := slices.Sorted(maps.Keys(c.arguments))
+	// What lost something to another fault may have had the argument.
+	lost := slices.ContainsFunc(c.compiled, func(t compiled) bool { return t.arguments })
 	for name := range c.own("defaults") {
-		if !c.arguments[name] {
+		if near := nearest.Names(name, names); !c.arguments[name] && (!lost || len(near) > 0) {
 			c.add(member("defaults", name), "no tool has an argument %s%s", name, didYouMean(name, names))
 			c.meant = append(c.meant, nearest.Names(name, names)...)
 		}

@@ -41,6 +41,9 @@ func (b *toolCompiler) habits() {
 			}
 		case cue.StringLabel:
 			name := s.Unquoted()
+			if !b.sound(name) {
+				continue
+			}
 			b.marks(v, s, name)
 			if s.ConstraintType() != 0 {
 				b.declares(v, cue.MakePath(cue.Str(name)).String(), marked(s, name), 0)
@@ -56,6 +59,7 @@ func (b *toolCompiler) habit(v cue.Value, path, format string, args ...any) {
 		p = f.Pos()
 	}
 	b.addAt(p, b.path+".input."+path, format, args...)
+	b.spoil(b.path + ".input." + path)
 }
 
 // marked is a name with its mark, ! or ?.

@@ -71,6 +71,7 @@ func TestPathsAndHeaders(t *testing.T) {
 	for _, tt := range []struct{ request, want string }{
 		{`path: "/x/:id/y/:other"`, `12:91 http.path: :id and :other would be sent as it stands: write {id} and {other} for a variable, or %3A for a colon`},
 		{`path: "/x/{id}:run"`, ``},
+		{`path: "/x/${id}"`, ``}, // a dollar in front of a value, as some APIs have it
 		{`path: "/x/{id}?full=true"`, `12:95 http.path: "?" would end the path: put parameters into query or {?x}, or write %3F`},
 		{`path: "/x/{id"`, `12:91 http.path: "{" has no "}"`},
 		{`path: "/x/" + "{id"`, `12:81 http.path: "{" has no "}"`},

@@ -4,6 +4,7 @@ import (
 	"cuelang.org/go/cue"
 
 	"github.com/metacue/metacue/runtime/diag"
+	"github.com/metacue/metacue/runtime/load"
 )
 
 // known is what is at fault already: a fault found before makes others follow
@@ -17,7 +18,9 @@ type known struct {
 	tools map[[4]string]map[string]bool
 }
 
-func newKnown(findings diag.List) known {
+// newKnown gathers what findings are about, and the tools that lost something to
+// faults of what they share with others.
+func newKnown(findings diag.List, tools []load.Tool) known {
 	k := known{sections: map[[2]string]bool{}, tools: map[[4]string]map[string]bool{}}
 	for _, f := range findings {
 		names := pathNames(f.Path)
@@ -28,6 +31,11 @@ func newKnown(findings diag.List) known {
 			k.tools[tool][field] = true
 		} else if len(names) > 0 {
 			k.sections[section(names)] = true
+		}
+	}
+	for _, t := range tools {
+		if tool, _, ok := toolField(pathNames(t.Path.String())); ok && t.Faulty && k.tools[tool] == nil {
+			k.tools[tool] = map[string]bool{"": true}
 		}
 	}
 	return k

@@ -486,7 +486,7 @@ func (r *requestCompiler) place(req *bind.Request) {
 	where := bind.ConventionPlace(req.Method)
 	var body bind.Object
 	for _, f := range r.schema.Fields {
-		if referred[f.Name] {
+		if referred[f.Name] || !r.sound(f.Name) {
 			continue
 		}
 		if f.Name == "" {
@@ -530,7 +530,7 @@ func (b *toolCompiler) open() {
 		AdditionalProperties json.RawMessage `json:"additionalProperties"`
 		PatternProperties    json.RawMessage `json:"patternProperties"`
 	}
-	if json.Unmarshal(b.schema.JSON, &schema) == nil && (string(schema.AdditionalProperties) != "false" || schema.PatternProperties != nil) {
+	if !b.spoilt[""] && json.Unmarshal(b.schema.JSON, &schema) == nil && (string(schema.AdditionalProperties) != "false" || schema.PatternProperties != nil) {
 		b.fault(bind.RootInput, "takes arguments that it does not name, which are accepted and never sent: name them, or refer to input as a whole, as body: input does")
 	}
 }
@@ -612,6 +612,9 @@ func (r *requestCompiler) pathVariables(t *bind.Template, req *bind.Request) {
 		}
 		seen[v.Name] = true
 		r.inPaths[v.Name] = true
+		if !r.sound(v.Name) {
+			continue
+		}
 		if v.Query {
 			r.queryVariable(path, v.Name, req)
 		}

@@ -167,7 +167,7 @@ func (b *toolCompiler) unsent() {
 		referred[name] = true
 	}
 	for _, f := range b.schema.Fields {
-		if !everything && !referred[f.Name] {
+		if !everything && !referred[f.Name] && b.sound(f.Name) {
 			b.addAt(f.Pos, member(b.path+".input", f.Name), "argument %s is accepted and never sent: no step refers to it", f.Name)
 		}
 	}

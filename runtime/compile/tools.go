@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -36,10 +37,11 @@ func (c *compiler) domains(tools map[string]*exec.Tool) []*catalog.Domain {
 	}
 	for _, t := range c.cfg.Tools() {
 		before := c.faults
-		b := &toolCompiler{compiler: c, src: t, path: t.Path.String(), inPaths: map[string]bool{}}
+		b := &toolCompiler{compiler: c, src: t, path: t.Path.String(), inPaths: map[string]bool{}, spoilt: map[string]bool{}}
 		tool := b.compile()
 		broken, arguments := c.known.broken(b.path)
 		broken = broken || c.faults > before || b.unsendable
+		arguments = arguments || len(b.spoilt) > 0
 		_, taken := tools[t.Name] // the first keeps the name, and the other is a finding
 		c.compiled = append(c.compiled, compiled{t, tool, broken || taken, arguments})
 		if broken || taken {
@@ -91,6 +93,9 @@ type toolCompiler struct {
 	schema *jsonschema.Schema
 	// inPaths holds the variables of the paths of all requests.
 	inPaths map[string]bool
+	// spoilt holds the arguments that there are findings about; the empty name is
+	// that of all.
+	spoilt map[string]bool
 	// unsendable says that an upstream is at fault that requests go to, unread that
 	// a path is, so that what it refers to is not known.
 	unsendable, unread bool
@@ -161,7 +166,7 @@ func (c *compiler) actionNames() []string {
 
 // input compiles the arguments: schema, check, defaults and constants.
 func (b *toolCompiler) input(tool *exec.Tool) {
-	defaults := b.fitting()
+	defaults, unfit := b.fitting()
 	schema, findings := jsonschema.Compile(b.inputValue(), jsonschema.Options{
 		Defaults: defaults,
 		Doc:      b.cfg.Doc,
@@ -169,14 +174,14 @@ func (b *toolCompiler) input(tool *exec.Tool) {
 		Path:     b.path + ".input",
 	})
 	for _, f := range findings {
+		b.spoil(f.Path)
 		if !b.known.implies(f.Path) {
 			f.Message = diag.Brief(f.Message)
 			b.find(f)
 		}
 	}
-	if len(findings) == 0 {
-		b.habits()
-	}
+	b.habits()
+	b.misfits(unfit)
 	if schema == nil {
 		schema = &jsonschema.Schema{JSON: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`), Exact: true}
 	}
@@ -208,10 +213,38 @@ func (b *toolCompiler) input(tool *exec.Tool) {
 	}
 }
 
-// fitting gives the server-level defaults for the tool's arguments. One that
-// does not fit an argument is told once, whatever the number of tools.
-func (b *toolCompiler) fitting() map[string]json.RawMessage {
-	defaults := map[string]json.RawMessage{}
+// spoil notes that there is a finding at a path, which may be that of an argument.
+func (b *toolCompiler) spoil(path string) {
+	rest, ok := strings.CutPrefix(path, b.path+".input")
+	if !ok {
+		return
+	}
+	if rest == "" {
+		b.spoilt[""] = true
+	}
+	it, err := b.inputValue().Fields(cue.All())
+	if err != nil {
+		return
+	}
+	for it.Next() {
+		if it.Selector().LabelType() != cue.StringLabel {
+			continue
+		}
+		name := it.Selector().Unquoted()
+		if after, ok := strings.CutPrefix(path, member(b.path+".input", name)); ok && (after == "" || after[0] == '.' || after[0] == '[') {
+			b.spoilt[name] = true
+		}
+	}
+}
+
+// sound says whether an argument, if it is one, has no findings: what would be
+// said of how it is used follows from them.
+func (b *toolCompiler) sound(name string) bool { return !b.spoilt[""] && !b.spoilt[name] }
+
+// fitting gives the server-level defaults for the tool's arguments, and for those
+// that do not fit why.
+func (b *toolCompiler) fitting() (defaults map[string]json.RawMessage, unfit map[string]error) {
+	defaults, unfit = map[string]json.RawMessage{}, map[string]error{}
 	for _, d := range b.defaults {
 		f, ok := declared(b.inputValue(), d.Name)
 		if !ok {
@@ -219,16 +252,24 @@ func (b *toolCompiler) fitting() map[string]json.RawMessage {
 		}
 		v := b.cfg.Value.LookupPath(parsePath(member("defaults", d.Name)))
 		if err := f.Unify(v).Validate(cue.Concrete(true), cue.Final()); err != nil {
-			if !b.unfit[d.Name] {
-				b.unfit[d.Name] = true
-				b.meant = append(b.meant, d.Name)
-				b.add(member("defaults", d.Name), "does not fit the argument %s of %s: %s", d.Name, b.src.Name, reason(err))
-			}
+			unfit[d.Name] = err
 			continue
 		}
 		defaults[d.Name] = d.JSON
 	}
-	return defaults
+	return defaults, unfit
+}
+
+// misfits reports server-level defaults that do not fit arguments. One is told
+// once, whatever the number of tools.
+func (b *toolCompiler) misfits(unfit map[string]error) {
+	for _, name := range slices.Sorted(maps.Keys(unfit)) {
+		b.meant = append(b.meant, name)
+		if b.sound(name) && !b.unfit[name] {
+			b.unfit[name] = true
+			b.add(member("defaults", name), "does not fit the argument %s of %s: %s", name, b.src.Name, reason(unfit[name]))
+		}
+	}
 }
 
 // inputValue is the operator's own input: unified with the definitions it would

@@ -179,6 +179,10 @@ func (l *loader) message(e cueerrors.Error, f *fault) (text, see string) {
 	case format == "field not allowed":
 		return "field not allowed: a definition that is unified with it takes no further fields; embed the definition beside it: {#Definition, …}", ""
 	case strings.HasPrefix(format, "conflicting values"):
+		if value := l.alone(f.places); value != nil && f.own.IncompleteKind()&^cue.StructKind == 0 {
+			f.at = value.Pos()
+			return fmt.Sprintf("%s stands by itself among fields: alternatives are written A | %[1]s", diag.Brief(value.Value)), ""
+		}
 		for _, p := range f.places {
 			if p.Filename() != f.at.Filename() || p.Line() != f.at.Line() {
 				see += fmt.Sprintf("; see %s:%d:%d", p.Filename(), p.Line(), p.Column())
@@ -186,6 +190,23 @@ func (l *loader) message(e cueerrors.Error, f *fault) (text, see string) {
 		}
 	}
 	return plainText(e), see
+}
+
+// alone finds a literal that stands in a structure without a name, at one of the
+// places; nil when there is none.
+func (l *loader) alone(places []token.Pos) (found *ast.BasicLit) {
+	for _, file := range l.cut.files {
+		ast.Walk(file, func(n ast.Node) bool {
+			if d, ok := n.(*ast.EmbedDecl); ok {
+				lit, ok := d.Expr.(*ast.BasicLit)
+				if ok && slices.ContainsFunc(places, func(p token.Pos) bool { return placeOf(p) == placeOf(lit.Pos()) }) {
+					found = lit
+				}
+			}
+			return found == nil
+		}, nil)
+	}
+	return found
 }
 
 // builtins are CUE's own packages that a configuration is likely to use.
@@ -211,8 +232,10 @@ func (l *loader) uncompiled(err error) {
 					text += "; did you mean " + meant + "?"
 				} else if near := nearest.Names(name, l.packageNames()); len(near) > 0 {
 					text += "; did you mean " + either(near) + "?"
-				} else if near := nearest.Names(name, predeclared); len(near) > 0 {
+				} else if near := nearest.Names(name, typesOfCUE); len(near) > 0 && len(name) > len("int") {
 					text += "; did you mean " + near[0] + "?"
+				} else {
+					text += fmt.Sprintf("; a text is written in quotes, %q", name)
 				}
 			}
 			key := at.Filename() + ":" + name
@@ -234,6 +257,9 @@ func (l *loader) uncompiled(err error) {
 		l.cutAt(at)
 	}
 }
+
+// typesOfCUE are the types that a misspelt name may be.
+var typesOfCUE = []string{"bool", "bytes", "float", "int", "number", "string"}
 
 // typeNames are names that types have in other languages, and CUE's for them.
 var typeNames = map[string]string{

@@ -150,8 +150,8 @@ func (w *walker) structure(v cue.Value, s *shape) {
 // maxListed is how many names a message lists when none is near.
 const maxListed = 8
 
-// unknowns reports the fields of v that there are not. Where a structure of any
-// fields is required and missing, they were meant to be in it.
+// unknowns reports the fields of v that there are not. Where a structure is
+// missing that takes them all, they were meant to be in it.
 func (w *walker) unknowns(v cue.Value, unknown []cue.Value, s *shape, given []cue.Value) {
 	var names []string
 	near := false
@@ -160,8 +160,16 @@ func (w *walker) unknowns(v cue.Value, unknown []cue.Value, s *shape, given []cu
 		names = append(names, name)
 		near = near || len(nearest.Names(name, s.names())) > 0
 	}
-	i := slices.IndexFunc(s.members, func(m member) bool { return m.required && m.kind == structure && m.open })
-	if i >= 0 && len(unknown) > 0 && !given[i].Exists() && !near && !w.l.wasCut(v) {
+	alternative := !slices.ContainsFunc(s.members, func(m member) bool {
+		return slices.Contains(s.oneof, m.label) && given[slices.IndexFunc(s.members, func(n member) bool { return n.label == m.label })].Exists()
+	})
+	i := slices.IndexFunc(s.members, func(m member) bool {
+		if m.kind != structure {
+			return false
+		}
+		return m.required && m.open && !near || (m.required || alternative && slices.Contains(s.oneof, m.label)) && m.takes(names)
+	})
+	if i >= 0 && len(unknown) > 0 && !given[i].Exists() && !w.l.wasCut(v) {
 		missing := s.members[i].label
 		w.l.report(w.l.labelPos(unknown[0]), joinPath(pathOf(v), missing), fmt.Sprintf("is missing: put %s into it, %s: {…}", listed(names, "and"), missing), "")
 		w.l.misspelt[pathOf(v)] = append(w.l.misspelt[pathOf(v)], missing)
@@ -175,6 +183,11 @@ func (w *walker) unknowns(v cue.Value, unknown []cue.Value, s *shape, given []cu
 		w.l.misspelt[pathOf(v)] = append(w.l.misspelt[pathOf(v)], nearest.Names(names[i], s.names())...)
 		w.l.cutField(f)
 	}
+}
+
+// takes says whether all names are of members.
+func (s *shape) takes(names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { _, ok := s.member(name); return !ok })
 }
 
 // lastName is the name of a field.
@@ -361,7 +374,11 @@ func (s *shape) refuse(v cue.Value) string {
 		}
 		return message
 	case v.IncompleteKind()&s.accepted() == 0:
-		return fmt.Sprintf("must be %s, not %s", kindName(s.accepted()), text)
+		message := fmt.Sprintf("must be %s, not %s", kindName(s.accepted()), text)
+		if v.Kind() == cue.BytesKind && s.accepted()&cue.StringKind != 0 {
+			message += "; a string is written in double quotes"
+		}
+		return message
 	case s.must != "":
 		return fmt.Sprintf("must %s, not %s", s.must, text)
 	}
