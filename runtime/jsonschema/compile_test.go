@@ -12,6 +12,7 @@ import (
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/build"
 	"cuelang.org/go/cue/cuecontext"
+	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/cue/token"
 
 	"github.com/metacue/metacue/runtime/diag"
@@ -1228,7 +1229,11 @@ func TestSeveralFiles(t *testing.T) {
 		"a.cue": "package p\ninput: {\n#Base\ntop?: #Limit\ntree?: #Tree | null\nlevel: #Level | *\"low\"\n}\n",
 		"b.cue": "package p\nimport \"strings\"\n#Base: {\n// Of the other file.\nid!: strings.MinRunes(1)\n}\n#Limit: int & >0\n#Level: \"low\" | \"high\"\n#Tree: {v!: int, kids?: [...#Tree]}\n",
 	} {
-		if err := in.AddFile(name, src); err != nil {
+		f, err := parser.ParseFile(name, src, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := in.AddSyntax(f); err != nil {
 			t.Fatal(err)
 		}
 	}
