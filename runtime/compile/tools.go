@@ -283,7 +283,7 @@ func (b *toolCompiler) inputValue() cue.Value {
 func (b *toolCompiler) readable(field string, schema json.RawMessage) {
 	var v any
 	if err := json.Unmarshal(schema, &v); err != nil {
-		b.fault(field, "its schema holds a number that is too large for a double, and clients cannot read it: %s", diag.Brief(err.Error()))
+		b.fault(field, "its schema holds a number that is too large for a double, and clients cannot read it")
 	}
 }
 
