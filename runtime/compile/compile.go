@@ -64,6 +64,7 @@ type compiler struct {
 // has not made already; when there are any, the program is nil, or, if only
 // tools are at fault, holds all others.
 func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
+	defer expr.Hold()()
 	c := &compiler{
 		cfg: cfg,
 		o:   o,

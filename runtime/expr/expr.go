@@ -6,14 +6,14 @@
 // CUE's evaluator promises no concurrent use of one context, cannot be
 // stopped, and keeps every field name it ever saw. So values live in workers:
 // each is used by one call at a time, one that outlives its call's deadline is
-// abandoned, and one that has seen many names is replaced.
+// abandoned, and all are replaced when CUE is made to forget names (names.go).
 package expr
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime"
+	"slices"
 	"sync"
 
 	"cuelang.org/go/cue"
@@ -22,14 +22,9 @@ import (
 	"github.com/metacue/metacue/runtime/bind"
 )
 
-// maxNames is how many field names of arguments a worker may see before it is
-// replaced: about 100 bytes are kept for each.
-const maxNames = 50_000
-
 // Pool holds the workers of one configuration.
 type Pool struct {
 	build func() (cue.Value, error)
-	slots chan struct{} // one token for each evaluation under way
 
 	mu   sync.Mutex
 	idle []*worker
@@ -39,47 +34,43 @@ type Pool struct {
 type worker struct {
 	root  cue.Value
 	tools map[string]cue.Value // by path, looked up once
-	names map[string]struct{}  // field names seen in arguments
+	epoch int64                // when it was made; in another one it must not be used
 }
 
 // NewPool makes a pool around first, the configuration already evaluated, from
-// which further workers are built when they are needed: as many as there are
-// processors can be at work at a time, two at least, so that an evaluation
-// that runs on leaves room for the next call.
+// which further workers are built when they are needed. All that makes
+// configurations does so under Hold.
 func NewPool(first cue.Value, build func() (cue.Value, error)) *Pool {
-	return &Pool{
-		build: build,
-		slots: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))),
-		idle:  []*worker{newWorker(first)},
-	}
+	return &Pool{build: build, idle: []*worker{newWorker(first)}}
 }
 
 func newWorker(root cue.Value) *worker {
-	return &worker{root: root, tools: map[string]cue.Value{}, names: map[string]struct{}{}}
+	return &worker{root: root, tools: map[string]cue.Value{}, epoch: epoch.Load()}
 }
 
 // do runs f on a worker. When ctx ends first, do returns its error at once and
-// the worker is dropped when f is done; until then it keeps its slot, so that
+// the worker is dropped when f is done; until then it keeps its turn, so that
 // evaluations that run on cannot pile up.
 func (p *Pool) do(ctx context.Context, f func(*worker) error) error {
 	select {
-	case p.slots <- struct{}{}:
+	case turns <- struct{}{}:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 	done := make(chan error, 1)
 	go func() {
-		defer func() { <-p.slots }()
+		defer func() { <-turns }()
 		w, err := p.take()
 		if err == nil {
 			err = guard(w, f)
 		}
-		if w != nil && ctx.Err() == nil && len(w.names) < maxNames {
+		if w != nil && ctx.Err() == nil {
 			p.mu.Lock()
 			p.idle = append(p.idle, w)
 			p.mu.Unlock()
 		}
 		done <- err
+		forget()
 	}()
 	select {
 	case err := <-done:
@@ -89,13 +80,16 @@ func (p *Pool) do(ctx context.Context, f func(*worker) error) error {
 	}
 }
 
+// take gives a worker to whoever has a turn.
 func (p *Pool) take() (*worker, error) {
 	p.mu.Lock()
-	if n := len(p.idle); n > 0 {
-		w := p.idle[n-1]
-		p.idle = p.idle[:n-1]
-		p.mu.Unlock()
-		return w, nil
+	for len(p.idle) > 0 {
+		w := p.idle[len(p.idle)-1]
+		p.idle = slices.Delete(p.idle, len(p.idle)-1, len(p.idle))
+		if w.epoch == epoch.Load() {
+			p.mu.Unlock()
+			return w, nil
+		}
 	}
 	p.mu.Unlock()
 	root, err := p.build()
@@ -166,7 +160,6 @@ func (w *worker) value(data json.RawMessage) (cue.Value, error) {
 	if err != nil {
 		return cue.Value{}, err
 	}
-	countNames(x, w.names)
 	v := w.root.Context().BuildExpr(x)
 	return v, v.Err()
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -210,7 +212,7 @@ tool: {
 // TestResourceBomb shows that an evaluation that runs on ends its call at the
 // deadline, and that the next call works.
 func TestResourceBomb(t *testing.T) {
-	p := tool(t, `[for a in list.Range(0, len(input.l), 1) for b in list.Range(0, 3000, 1) for c in list.Range(0, 3000, 1) if a+b+c < 0 {a}]`)
+	p := tool(t, `[for a in list.Range(0, len(input.l), 1) for b in list.Range(0, 500, 1) for c in list.Range(0, 1000, 1) if a+b+c < 0 {a}]`)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	in := map[string]json.RawMessage{"a": json.RawMessage(`"A"`), "l": json.RawMessage(`["x","y"]`)}
@@ -225,26 +227,104 @@ func TestResourceBomb(t *testing.T) {
 	}
 }
 
-// TestWorkerRenewal shows that a worker which has seen many names is replaced.
-func TestWorkerRenewal(t *testing.T) {
-	p := tool(t, `input.m`)
-	first := p.idle[0]
-	for i := range maxNames / 1000 {
+// TestForget pins that CUE's table of names is what names.go takes it for, and
+// that names which came up while serving are taken out of it when they are many.
+func TestForget(t *testing.T) {
+	release := Hold()
+	p := tool(t, `{for k, v in input.m {"f[\(k)]": v}}`)
+	release()
+	first, before := p.idle[0], names()
+	if got := forgetAt.Load() - before; got != maxNames {
+		t.Errorf("names are forgotten after %d, not %d", got, maxNames)
+	}
+	forgetAt.Store(before + 3000) // to be there sooner
+	start, most := epoch.Load(), before
+	for i := range 100 {
 		m := map[string]string{}
-		for j := range 1001 {
+		for j := range 50 {
 			m[fmt.Sprintf("k%d-%d", i, j)] = "v"
 		}
 		b, _ := json.Marshal(map[string]any{"a": "A", "m": m})
-		if _, err := eval(t, p, string(b)); err != nil {
-			t.Fatal(err)
+		got, err := eval(t, p, string(b))
+		if err != nil || strings.Count(got, fmt.Sprintf(`"f[k%d-`, i)) != 50 {
+			t.Fatal(got, err)
 		}
+		if settled(t); epoch.Load() != start {
+			break
+		}
+		most = names()
 	}
-	if got, err := eval(t, p, `{"a":"A","m":{"k":"v"}}`); err != nil || got != `{"k":"v"}` {
+	if !known() || epoch.Load() == start || names() != before || most < before+2000 {
+		t.Errorf("%d names before, at most %d, %d after: CUE is not made to forget", before, most, names())
+	}
+	if got, err := eval(t, p, `{"a":"A","m":{"k":"v"}}`); err != nil || got != `{"f[k]":"v"}` {
 		t.Fatal(got, err)
 	}
-	if p.idle[len(p.idle)-1] == first {
-		t.Error("the worker that saw over 50,000 names is still at work")
+	if slices.Contains(p.idle, first) {
+		t.Error("a worker of before is still at work")
 	}
+}
+
+// settled waits until the evaluation that has given its result has ended.
+func settled(t *testing.T) {
+	t.Helper()
+	for range cap(turns) {
+		turns <- struct{}{}
+	}
+	for range cap(turns) {
+		<-turns
+	}
+}
+
+// TestForgetAtWork shows that evaluations under way, and those that a call has
+// given up, are right while names are forgotten around them.
+func TestForgetAtWork(t *testing.T) {
+	release := Hold()
+	p := tool(t, `{for k, v in input.m {"f[\(k)]": v}, n: strings.ToUpper(input.a)}`)
+	release()
+	start := epoch.Load()
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			for i := range 100 {
+				k := fmt.Sprintf("g%d-%d", g, i)
+				forgetAt.Store(0)
+				if i%10 == 0 {
+					ctx, cancel := context.WithCancel(t.Context())
+					cancel()
+					r := NewTool(p, cue.ParsePath("tool"), false, false).Request([]cue.Path{cue.ParsePath("out")})
+					_, _ = r.Eval(ctx, &bind.Scope{Args: map[string]json.RawMessage{"a": json.RawMessage(`"x"`), "m": json.RawMessage(`{"gone":"v"}`)}})
+				}
+				got, err := eval(t, p, fmt.Sprintf(`{"a":%q,"m":{%q:"1","x%s":"2"}}`, k, k, k))
+				if want := fmt.Sprintf(`{"f[%s]":"1","f[x%s]":"2","n":%q}`, k, k, strings.ToUpper(k)); err != nil || got != want && !same(got, want) {
+					t.Errorf("got %s, %v; want %s", got, err, want)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if epoch.Load() == start {
+		t.Error("nothing was forgotten")
+	}
+	// While a configuration is being made nothing is.
+	release = Hold()
+	defer release()
+	settled(t)
+	at := epoch.Load()
+	forgetAt.Store(0)
+	if _, err := eval(t, p, `{"a":"A","m":{"held":"v"}}`); err != nil {
+		t.Fatal(err)
+	}
+	settled(t)
+	if epoch.Load() != at {
+		t.Error("names were forgotten while they were held")
+	}
+}
+
+// same says whether two JSON objects are the same but for the order of members.
+func same(a, b string) bool {
+	var x, y map[string]string
+	return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && maps.Equal(x, y)
 }
 
 func TestConcurrent(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue"
-	"cuelang.org/go/cue/ast"
 	cueerrors "cuelang.org/go/cue/errors"
 
 	"github.com/metacue/metacue/runtime/bind"
@@ -290,16 +289,4 @@ func Message(err error) string {
 		}
 	}
 	return text
-}
-
-// countNames adds the field names in x to names.
-func countNames(x ast.Expr, names map[string]struct{}) {
-	ast.Walk(x, func(n ast.Node) bool {
-		if f, ok := n.(*ast.Field); ok {
-			if name, _, err := ast.LabelName(f.Label); err == nil {
-				names[name] = struct{}{}
-			}
-		}
-		return true
-	}, nil)
 }
