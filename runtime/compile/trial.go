@@ -6,6 +6,7 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/cuecontext"
 
 	"github.com/metacue/metacue/runtime/bind"
 	"github.com/metacue/metacue/runtime/expr"
@@ -84,7 +85,7 @@ func (b *toolCompiler) withAll() (tool cue.Value, certain bool) {
 		tool = tool.FillPath(cue.MakePath(cue.Str(bind.RootInput), cue.Str(f.Name)), v)
 		certain = certain && all
 	}
-	state := tool.Context().CompileString("{status: int, headers: [string]: string, result: _}")
+	state := cuecontext.New().CompileString("{status: int, headers: [string]: string, result: _}")
 	for name := range fields(b.src.Own.LookupPath(parsePath(bind.RootSteps))) {
 		tool = tool.FillPath(cue.MakePath(cue.Str(bind.RootSteps), cue.Str(name)), state)
 	}
