@@ -14,8 +14,8 @@ import (
 // keeps every name, and workers that have seen many are replaced (fault kind
 // resource-bomb).
 func TestMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("100,000 calls take about a minute")
+	if testing.Short() || raced {
+		t.Skip("100,000 calls take half a minute, and ten times as long under the race detector")
 	}
 	p := program(t, "http://127.0.0.1:9", "", read(`input: m!: [string]: int, http: {method: "GET", path: "/x", query: {for k, v in input.m {"f[\(k)]": v}}}`), "")
 	n := 0
