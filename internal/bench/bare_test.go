@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"runtime"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -20,6 +21,7 @@ const bareAddress = "METACUE_BENCH_UPSTREAM"
 // bare is the yardstick: a server of the SDK with one raw tool, which makes its
 // request by hand and hands the answer on.
 func bare() int {
+	runtime.MemProfileRate = 0 // as in programs without package pprof, which tests have
 	upstream := os.Getenv(bareAddress)
 	client := &http.Client{Transport: &http.Transport{MaxIdleConns: maxClients, MaxIdleConnsPerHost: maxClients}}
 	server := mcp.NewServer(&mcp.Implementation{Name: "bare", Version: "1"}, nil)
