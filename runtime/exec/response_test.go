@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -264,4 +265,25 @@ func TestRetryAfter(t *testing.T) {
 	})
 	wantError(t, do(t, program(t, url, "", read(get), ""), `{}`), `{"error":"api answered 429 Too Many Requests","status":429,"retryAfter":120}`)
 	wantError(t, do(t, program(t, url, `retry: {}`, read(get), ""), `{}`), "asks to wait 120 seconds")
+}
+
+// TestNumberFormatBothWays pins that digits go out as the caller writes them and
+// come back so, and that null clears a field where it may (fault kind null).
+func TestNumberFormatBothWays(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.Copy(w, r.Body)
+	})
+	const input = `t: {description: "T", action: "update", input: {big!: int, wide!: number, part!: number, minus!: number, none?: string | null}, `
+	args := `{"big":9007199254740993,"wide":1e400,"part":0.1,"minus":-0,"none":null}`
+	for name, http := range map[string]string{
+		"by convention": `http: {method: "PATCH", path: "/x"}}`,
+		"by reference":  `http: {method: "PATCH", path: "/x", body: {big: input.big, wide: input.wide, part: input.part, minus: input.minus, none: input.none}}}`,
+		"by expression": `http: {method: "PATCH", path: "/x", body: {for k, v in input {(k): v}}}}`,
+	} {
+		r := do(t, program(t, url, "", input+http, ""), args)
+		if r.IsError || told(r) != args {
+			t.Errorf("%s:\n got %s\nwant %s", name, told(r), args)
+		}
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/token"
 )
 
 // Export gives a CUE value as compact JSON. Members whose expressions are
@@ -45,7 +47,31 @@ func export(b *bytes.Buffer, v cue.Value, inList bool) error {
 	if err != nil {
 		return err
 	}
+	if v.IncompleteKind()&cue.NumberKind != 0 {
+		data = asWritten(v, data)
+	}
 	return json.Compact(b, data)
+}
+
+// asWritten gives a number that v only refers to as it was written: CUE writes
+// exponents in a way of its own, 1e400 as 1E+400, and -0 as 0.
+func asWritten(v cue.Value, data []byte) []byte {
+	if data[0] != '0' && bytes.IndexByte(data, 'E') < 0 {
+		return data
+	}
+	written := ""
+	switch x := cue.Dereference(v).Source().(type) {
+	case *ast.BasicLit:
+		written = x.Value
+	case *ast.UnaryExpr:
+		if digits, ok := x.X.(*ast.BasicLit); ok && x.Op == token.SUB {
+			written = "-" + digits.Value
+		}
+	}
+	if !json.Valid([]byte(written)) {
+		return data // CUE has more ways to write a number than JSON
+	}
+	return []byte(written)
 }
 
 // fault gives the error of v itself.

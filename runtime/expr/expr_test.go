@@ -23,7 +23,7 @@ const header = `
 import "strings"
 import "list"
 tool: {
-	input: {a!: string, x?: int, l?: [...string], m?: [string]: string, n?: {p?: int, q!: int}}
+	input: {a!: string, x?: int, l?: [...string], m?: [string]: string, n?: {p?: int, q!: int}, f?: number}
 	check: [...string]
 	out: _
 	out: `
@@ -105,6 +105,9 @@ func TestAbsent(t *testing.T) {
 		{`input.x + 1`, `{"a":"A","x":2}`, `3`, ``},
 		{`"\(input.x)"`, `{"a":"A","x":9007199254740993}`, `"9007199254740993"`, ``},
 		{`{v: input.x}`, `{"a":"A","x":9007199254740993}`, `{"v":9007199254740993}`, ``},
+		{`{v: input.f, l: [input.f]}`, `{"a":"A","f":1e400}`, `{"v":1e400,"l":[1e400]}`, ``},
+		{`{v: input.f, s: -input.f}`, `{"a":"A","f":-0}`, `{"v":-0,"s":0}`, ``},
+		{`{v: 0x1F, w: 1K, z: 0}`, `{"a":"A"}`, `{"v":31,"w":1000,"z":0}`, ``},
 		{`{v: input.m}`, `{"a":"A","m":{"z":"1","b":"<&>"}}`, `{"v":{"z":"1","b":"<&>"}}`, ``},
 		// A half element is an error.
 		{`[{op: "add", value: input.x}]`, `{"a":"A"}`, ``, `element 0 of a list would be sent without a part`},
