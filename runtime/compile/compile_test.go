@@ -397,6 +397,14 @@ func TestFindings(t *testing.T) {
 			server("t: {description: \"T\", action: \"read\", input: {v?: int}\ncheck: [if input.v > 3 {\"no\"}], http: {method: \"GET\", path: \"/x\"}}"),
 			[]string{`13 domains.d.tools.t.check: cannot be evaluated when an optional argument is left out`},
 		},
+		"credentials as a literal": {
+			server("t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/x\"\nheaders: Authorization: \"Bearer abc\"}}"),
+			[]string{`13 domains.d.tools.t.http.headers.Authorization: those are references`},
+		},
+		"output schema beyond a double": {
+			server("t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/x\"}\nresponse: schema: {n!: int & <1e400}}"),
+			[]string{`13 domains.d.tools.t.response.schema: too large for a double`},
+		},
 		"rule after a rule that stands": {
 			server("t: {description: \"T\", action: \"read\", input: {p: bool | *false, h?: string}\ncheck: [if !input.p {\"a\"}, if input.h == \"high\" {\"no\"}], http: {method: \"GET\", path: \"/x\"}}"),
 			[]string{`13 domains.d.tools.t.check: cannot be evaluated when an optional argument is left out`},

@@ -691,6 +691,7 @@ func (r *requestCompiler) headerNames(headers []bind.Field) {
 	for _, h := range headers {
 		if h.Name != "" {
 			r.headerName(member(r.path+"."+r.field+".headers", h.Name), h.Name)
+			r.notCredentials(member(r.path+"."+r.field+".headers", h.Name), h.Name)
 		}
 		if value, ok := h.Value.(bind.Const); ok {
 			r.headerValue(member(r.path+"."+r.field+".headers", h.Name), json.RawMessage(value))

@@ -358,6 +358,7 @@ func (b *toolCompiler) output(tool *exec.Tool) {
 		b.fault(field, "cannot be used: %v", err)
 		return
 	}
+	b.readable(field, schema.JSON)
 	tool.Info.OutputSchema, tool.Response.Schema = schema.JSON, validator
 }
 

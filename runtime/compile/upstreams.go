@@ -102,6 +102,7 @@ func (c *compiler) readUpstreams() []rest.Upstream {
 				up.SecretHeaders = append(up.SecretHeaders, rest.Named{Name: key, Value: *s})
 				u.sealed = append(u.sealed, key)
 			} else if b, err := expr.Export(value); err == nil {
+				c.notCredentials(member(path+".headers", key), key)
 				u.headers = append(u.headers, bind.Field{Name: key, Value: bind.Const(b)})
 				c.headerValue(member(path+".headers", key), b)
 			}
@@ -299,6 +300,14 @@ func (c *compiler) literalOrSecret(v cue.Value, path, field string) rest.Text {
 func (c *compiler) headerName(path, name string) {
 	if c.headerToken(path, name) && bind.ReservedHeader(name) {
 		c.add(path, "the header %s is made by the HTTP client; a configuration must not set it", name)
+	}
+}
+
+// notCredentials refuses a header that carries credentials by its meaning where
+// its value is no reference to a secret: it would be shown in dry runs and logs.
+func (c *compiler) notCredentials(path, name string) {
+	if strings.EqualFold(name, "Authorization") || strings.EqualFold(name, "Cookie") {
+		c.add(path, "the header %s carries credentials, and those are references: give them as the upstream's auth, or in its headers as {env: \"NAME\"}", name)
 	}
 }
 
