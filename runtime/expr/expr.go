@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/cuecontext"
 	cuejson "cuelang.org/go/encoding/json"
 
 	"github.com/metacue/metacue/runtime/bind"
@@ -33,6 +34,7 @@ type Pool struct {
 // worker is one evaluated configuration in a context of its own.
 type worker struct {
 	root  cue.Value
+	ctx   *cue.Context         // of what is filled in
 	tools map[string]cue.Value // by path, looked up once
 	epoch int64                // when it was made; in another one it must not be used
 }
@@ -45,7 +47,7 @@ func NewPool(first cue.Value, build func() (cue.Value, error)) *Pool {
 }
 
 func newWorker(root cue.Value) *worker {
-	return &worker{root: root, tools: map[string]cue.Value{}, epoch: epoch.Load()}
+	return &worker{root: root, ctx: cuecontext.New(), tools: map[string]cue.Value{}, epoch: epoch.Load()}
 }
 
 // do runs f on a worker. When ctx ends first, do returns its error at once and
@@ -160,6 +162,6 @@ func (w *worker) value(data json.RawMessage) (cue.Value, error) {
 	if err != nil {
 		return cue.Value{}, err
 	}
-	v := w.root.Context().BuildExpr(x)
+	v := w.ctx.BuildExpr(x)
 	return v, v.Err()
 }
