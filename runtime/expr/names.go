@@ -96,11 +96,13 @@ func forget() {
 	cueMutex.Lock()
 	defer cueMutex.Unlock()
 	kept := int(keep.Load())
-	for _, name := range cueLabels[kept:] {
-		delete(cueLabelMap, name)
-	}
 	clear(cueLabels[kept:])
 	cueLabels = cueLabels[:kept]
+	// A map from which much is deleted keeps its size, and more.
+	cueLabelMap = make(map[string]int, kept)
+	for i, name := range cueLabels {
+		cueLabelMap[name] = i
+	}
 	forgetAt.Store(int64(kept + maxNames))
 	epoch.Add(1)
 }
