@@ -2,7 +2,6 @@ package config_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,7 +23,8 @@ import (
 	"github.com/metacue/metacue/runtime/rest"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+// update rewrites the goldens: UPDATE=1 go test.
+var update = os.Getenv("UPDATE") != ""
 
 // organization starts a sample organization and gives its URL.
 func organization(t *testing.T) (*sample.Org, string) {
@@ -162,7 +162,7 @@ func ask(t *testing.T, p *exec.Program, tool, args string, path ...string) strin
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
-	if *update {
+	if update {
 		if err := os.MkdirAll("testdata", 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func golden(t *testing.T, name, got string) {
 	}
 	want, err := os.ReadFile(file)
 	if err != nil {
-		t.Fatalf("%v; go test -update writes it", err)
+		t.Fatalf("%v; UPDATE=1 go test writes it", err)
 	}
 	w, g := strings.Split(string(want), "\n"), strings.Split(got, "\n")
 	for i := range max(len(w), len(g)) {
@@ -184,7 +184,7 @@ func golden(t *testing.T, name, got string) {
 				}
 				return "(the end)"
 			}
-			t.Fatalf("%s, line %d:\n got %s\nwant %s\ngo test -update rewrites it", file, i+1, line(g), line(w))
+			t.Fatalf("%s, line %d:\n got %s\nwant %s\nUPDATE=1 go test rewrites it", file, i+1, line(g), line(w))
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,7 +20,8 @@ import (
 	"github.com/metacue/metacue/runtime/tokens"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files of testdata")
+// update rewrites the goldens: UPDATE=1 go test.
+var update = os.Getenv("UPDATE") != ""
 
 var taxonomy = []catalog.Action{
 	{Name: "read", Description: "Reads", Effect: catalog.Read, Idempotent: true},
@@ -150,7 +150,7 @@ func indented(t *testing.T, b []byte) []byte {
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
-	if *update {
+	if update {
 		if err := os.WriteFile(path, got, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func golden(t *testing.T, name string, got []byte) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs (-update rewrites it):\n%s", path, got)
+		t.Errorf("%s differs (UPDATE=1 rewrites it):\n%s", path, got)
 	}
 }
 
