@@ -477,7 +477,7 @@ func (p *Program) items(ctx context.Context, at *progress, page *Page) (shown []
 		shown, err = list(pages.Items)
 	case len(page.Answer.Body) > 0:
 		var body json.RawMessage
-		if body, err = compactBody(page.Answer); err == nil {
+		if body, err = page.Answer.Compact(); err == nil {
 			if shown, err = elements(body, nil); err == nil && shown == nil && string(body) != "null" {
 				err = errors.New("it holds no list where the items should be (response.paginate.items says where they are)")
 			}

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -151,7 +150,10 @@ func misfits(faults []jsonschema.Fault) string {
 // scrubJSON masks secrets in JSON. A number that is a secret becomes a string.
 func (p *Program) scrubJSON(data json.RawMessage) json.RawMessage {
 	scrubbed := p.Client.Scrub(string(data))
-	if len(scrubbed) == len(data) && scrubbed == string(data) || json.Valid([]byte(scrubbed)) {
+	if scrubbed == string(data) {
+		return data
+	}
+	if json.Valid([]byte(scrubbed)) {
 		return json.RawMessage(scrubbed)
 	}
 	const mask = "***"
@@ -197,7 +199,7 @@ func (p *Program) asJSON(ctx context.Context, at *progress) (json.RawMessage, er
 	case len(resp.Body) == 0:
 		return json.RawMessage("null"), nil
 	}
-	return compactBody(resp)
+	return resp.Compact()
 }
 
 // runJQ shapes one answer. One without a body is null to the program, which may
@@ -217,19 +219,6 @@ func (c *prepared) runJQ(ctx context.Context, jq *JQ, resp *rest.Response) (json
 		}
 	}
 	return out, err
-}
-
-// compactBody gives the JSON of an answer byte for byte, save white space.
-func compactBody(resp *rest.Response) (json.RawMessage, error) {
-	text, err := resp.Text()
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	if err := json.Compact(&b, []byte(text)); err != nil {
-		return nil, fmt.Errorf("the answer is not JSON: %w", err)
-	}
-	return b.Bytes(), nil
 }
 
 // states gives the states of steps as one object; skipped ones are not in it.
@@ -280,7 +269,7 @@ func (p *Program) upstreamFailure(t *Tool, upstream string, resp *rest.Response)
 // shown gives the body of a failed answer as JSON, nil when it has none that
 // can be read.
 func (p *Program) shown(resp *rest.Response, limit int) json.RawMessage {
-	if body, err := compactBody(resp); err == nil && resp.IsJSON() {
+	if body, err := resp.Compact(); err == nil && resp.IsJSON() {
 		return truncate(p.scrubJSON(cleanJSON(body)), limit)
 	}
 	if text, err := resp.Text(); err == nil && resp.IsText() && text != "" {

@@ -331,7 +331,7 @@ func (p *Program) result(ctx context.Context, at *progress, step *Step, resp *re
 	case len(resp.Body) == 0:
 		return json.RawMessage("null"), nil
 	case resp.IsJSON():
-		return compactBody(resp)
+		return resp.Compact()
 	}
 	if text, err := resp.Text(); err == nil && resp.IsText() {
 		return json.RawMessage(compact(text)), nil

@@ -217,3 +217,17 @@ func (r *Response) Decode() (any, error) {
 	}
 	return v, nil
 }
+
+// Compact gives the body as JSON in UTF-8, byte for byte save the white space
+// between its tokens.
+func (r *Response) Compact() (json.RawMessage, error) {
+	text, err := r.utf8()
+	if err != nil {
+		return nil, err
+	}
+	out := bytes.NewBuffer(make([]byte, 0, len(text)))
+	if err := json.Compact(out, text); err != nil {
+		return nil, fmt.Errorf("the answer is not JSON: %w", err)
+	}
+	return out.Bytes(), nil
+}
