@@ -186,7 +186,7 @@ func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "
 // wanted, '{' or '['; otherwise raw as it is.
 func unquote(raw json.RawMessage, kind byte) (json.RawMessage, bool) {
 	var s string
-	if json.Unmarshal(raw, &s) != nil {
+	if !bytes.HasPrefix(bytes.TrimSpace(raw), []byte{'"'}) || json.Unmarshal(raw, &s) != nil {
 		return raw, false
 	}
 	s = strings.TrimSpace(s)
