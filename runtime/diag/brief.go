@@ -5,6 +5,10 @@ import (
 	"strings"
 )
 
+// maxText is how much of what CUE says is looked at, in bytes. It is more than
+// anyone reads, and the search for the ends of values is quadratic at worst.
+const maxText = 16 << 10
+
 // maxQuoted is how long a value in a message may be, in runes, before it is
 // shortened.
 const maxQuoted = 60
@@ -17,8 +21,12 @@ var (
 )
 
 // Brief makes one line of what CUE says: its lines are joined by semicolons, and
-// whole structs and long texts in it shortened.
+// whole structs and long texts in it shortened. What goes beyond 16 KiB is left
+// out, with an ellipsis in its place.
 func Brief(text string) string {
+	if len(text) > maxText {
+		text = strings.ToValidUTF8(text[:maxText], "") + "…"
+	}
 	text = comment.ReplaceAllString(text, "")
 	text = heredoc.ReplaceAllStringFunc(text, func(s string) string {
 		return `"` + strings.Join(strings.Fields(heredoc.FindStringSubmatch(s)[1]), " ") + `"`

@@ -23,6 +23,14 @@ func TestBrief(t *testing.T) {
 	}
 }
 
+// A text without end is cut, visibly and between characters.
+func TestBriefLong(t *testing.T) {
+	got := Brief(strings.Repeat("é{", 1<<20))
+	if len(got) > maxText+len("…") || !strings.HasSuffix(got, "…") || strings.ContainsRune(got, '\uFFFD') {
+		t.Errorf("%d bytes, ending in %q", len(got), got[len(got)-10:])
+	}
+}
+
 // Whatever CUE says, a message is one line.
 func FuzzBrief(f *testing.F) {
 	f.Add("a\n{\"\\\n}")
