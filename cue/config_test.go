@@ -47,7 +47,7 @@ func program(t *testing.T, url, identities string, tags map[string]string) *exec
 		t.Fatalf("findings:\n%v", findings)
 	}
 	p, findings := compile.Compile(cfg, compile.Options{
-		Upstreams: map[string]string{"devops": url, "identities": identities},
+		Upstreams: map[string]string{"devops": url, "identities": identities, "search": url, "security": url, "results": url},
 		Rest:      rest.Options{Getenv: func(string) (string, bool) { return "the-token-of-a-test", true }},
 	})
 	if len(findings) > 0 {

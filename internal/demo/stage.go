@@ -19,7 +19,7 @@ import (
 )
 
 // upstreams are those of the built-in configuration, secret is its token.
-var upstreams = []string{"devops", "identities"}
+var upstreams = []string{"devops", "identities", "search", "security", "results"}
 
 const secret = "AZURE_DEVOPS_PAT"
 
