@@ -1,0 +1,27 @@
+package main
+
+import (
+	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/search"
+)
+
+// rankings are what is compared: the base line and ours.
+var rankings = []struct {
+	name string
+	over func(*catalog.Catalog) func(query string) []string
+}{
+	{"plain", func(c *catalog.Catalog) func(string) []string {
+		p := newPlain(c)
+		return func(query string) []string { return p.find(query, depth) }
+	}},
+	{"search", func(c *catalog.Catalog) func(string) []string {
+		x := search.New(c)
+		return func(query string) []string {
+			var names []string
+			for _, h := range x.Find(query, search.Options{Limit: depth}) {
+				names = append(names, h.Tool.Name)
+			}
+			return names
+		}
+	}},
+}
