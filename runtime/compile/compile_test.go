@@ -294,9 +294,25 @@ func TestFindings(t *testing.T) {
 			server("t: {description: \"T\", action: \"read\", input: {\ncursor?: string}, http: {method: \"GET\", path: \"/x\"}, response: paginate: link: true}"),
 			[]string{`13 domains.d.tools.t.input.cursor: the tool has an argument of that name by response.paginate`},
 		},
-		"paginate with steps": {
-			server("t: {description: \"T\", action: \"read\", steps: a: http: {method: \"GET\", path: \"/x\"}, response: {\npaginate: link: true}}"),
-			[]string{`13 domains.d.tools.t.response.paginate: needs http`},
+		"paginate with steps that change something": {
+			server("t: {description: \"T\", action: \"update\", steps: a: http: {method: \"GET\", path: \"/x\"}, response: {\npaginate: link: true}}"),
+			[]string{`13 domains.d.tools.t.response.paginate: needs an action that only reads`},
+		},
+		"paginate by a step that there is not": {
+			server("t: {description: \"T\", action: \"read\", steps: a: http: {method: \"GET\", path: \"/x\"}, response: {\npaginate: {link: true, step: \"b\"}}}"),
+			[]string{`13 domains.d.tools.t.response.paginate.step: there is no step "b"`},
+		},
+		"paginate by a step with a list": {
+			server("t: {description: \"T\", action: \"read\", steps: a: each: [{method: \"GET\", path: \"/x\"}], response: {\npaginate: {link: true, step: \"a\"}}}"),
+			[]string{`13 domains.d.tools.t.response.paginate.step: must be a step with http`},
+		},
+		"paginate with lists alone": {
+			server("t: {description: \"T\", action: \"read\", steps: a: each: [{method: \"GET\", path: \"/x\"}], response: {\npaginate: link: true}}"),
+			[]string{`13 domains.d.tools.t.response.paginate: needs a step with http`},
+		},
+		"paginate by a step where there is one request": {
+			server("t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/x\"}, response: {\npaginate: {link: true, step: \"a\"}}}"),
+			[]string{`13 domains.d.tools.t.response.paginate.step: needs steps`},
 		},
 		"paginate by two ways": {
 			server("t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/x\"}, response: paginate: {\nlink: true\npage: number: \"p\"}}"),

@@ -6,6 +6,7 @@ import (
 	"cuelang.org/go/cue"
 
 	"github.com/metacue/metacue/runtime/bind"
+	"github.com/metacue/metacue/runtime/catalog"
 	"github.com/metacue/metacue/runtime/exec"
 	"github.com/metacue/metacue/runtime/jsonschema"
 	"github.com/metacue/metacue/runtime/rest"
@@ -19,15 +20,21 @@ func (b *toolCompiler) pages(tool *exec.Tool) {
 	if !v.Exists() {
 		return
 	}
-	if b.at("steps").Exists() {
-		b.fault(field, "needs http: of several steps, none has the pages")
+	step := b.pagedStep(tool, v, field)
+	if step == nil {
 		return
 	}
 	if i := slices.IndexFunc(b.schema.Fields, func(f jsonschema.Field) bool { return f.Name == exec.CursorArgument }); i >= 0 {
 		b.addAt(b.schema.Fields[i].Pos, member(b.path+".input", exec.CursorArgument), "the tool has an argument of that name by response.paginate: rename this one, or leave it out where it is what paginate asks the API for")
 		return
 	}
-	pages := &exec.Paging{Items: b.jq(field + ".items"), More: b.jq(field + ".more"), By: b.pager(tool, v, field)}
+	pages := &exec.Paging{
+		Items: b.jq(field + ".items"),
+		More:  b.jq(field + ".more"),
+		Also:  b.jq(field + ".also"),
+		Step:  step.Name,
+		By:    b.pager(step, v, field),
+	}
 	with, err := exec.WithCursor(tool.Info.InputSchema)
 	if err == nil {
 		tool.Validator, err = jsonschema.NewValidator(with)
@@ -39,23 +46,64 @@ func (b *toolCompiler) pages(tool *exec.Tool) {
 	tool.Info.InputSchema, tool.Response.Paging = with, pages
 }
 
+// pagedStep finds the step whose answers are the pages; nil when there is none,
+// which is told where it is not told already.
+func (b *toolCompiler) pagedStep(tool *exec.Tool, v cue.Value, field string) *exec.Step {
+	name, named := below(v, "step")
+	if !b.at("steps").Exists() {
+		if named {
+			b.fault(field+".step", "needs steps: the tool makes one request, and its answers are the pages")
+		}
+		if len(tool.Steps) == 0 {
+			return nil
+		}
+		return &tool.Steps[0]
+	}
+	if tool.Info.Effect != catalog.Read {
+		b.fault(field, "needs an action that only reads: each page makes the requests of all the steps again")
+		return nil
+	}
+	if !named {
+		for i := range slices.Backward(tool.Steps) {
+			if tool.Steps[i].Request != nil {
+				return &tool.Steps[i]
+			}
+		}
+		if len(tool.Steps) > 0 {
+			b.fault(field, "needs a step with http: of the list of requests of a step, none has the pages")
+		}
+		return nil
+	}
+	want, _ := name.String()
+	i := slices.IndexFunc(tool.Steps, func(s exec.Step) bool { return s.Name == want })
+	switch {
+	case i >= 0 && tool.Steps[i].Request != nil:
+		return &tool.Steps[i]
+	case i >= 0:
+		b.fault(field+".step", "must be a step with http: of a list of requests, none has the pages")
+	case !b.at("steps." + want).Exists():
+		b.fault(field+".step", "there is no step %q", want)
+	}
+	return nil
+}
+
 // pager compiles the way in which the API pages.
-func (b *toolCompiler) pager(tool *exec.Tool, v cue.Value, field string) exec.Pager {
+func (b *toolCompiler) pager(step *exec.Step, v cue.Value, field string) exec.Pager {
 	if m, ok := below(v, "cursor"); ok {
-		by := &exec.ByCursor{In: b.place(tool, m, field+".cursor", "in"), Header: text(m, "header"), JQ: b.jq(field + ".cursor.jq")}
+		by := &exec.ByCursor{In: b.place(step, m, field+".cursor", "in"), Header: text(m, "header"), JQ: b.jq(field + ".cursor.jq")}
 		if _, ok := below(m, "header"); ok {
 			b.headerToken(b.path+"."+field+".cursor.header", by.Header)
 		}
 		return by
 	}
 	if m, ok := below(v, "page"); ok {
-		return &exec.ByNumber{Number: b.place(tool, m, field+".page", "number"), First: whole(m, "first", 1), Size: b.place(tool, m, field+".page", "size")}
+		return &exec.ByNumber{Number: b.place(step, m, field+".page", "number"), First: whole(m, "first", 1), Size: b.place(step, m, field+".page", "size")}
 	}
 	if m, ok := below(v, "offset"); ok {
-		return &exec.ByOffset{Skip: b.place(tool, m, field+".offset", "skip"), Size: b.place(tool, m, field+".offset", "top")}
+		return &exec.ByOffset{Skip: b.place(step, m, field+".offset", "skip"), Size: b.place(step, m, field+".offset", "top")}
 	}
 	for _, name := range []string{"link", "nextLink"} {
-		if _, ok := below(v, name); ok && text(b.at("http"), "method") != "GET" {
+		if _, ok := below(v, name); ok && step.Request.Method != "GET" {
 			b.fault(field+"."+name, "needs the method GET: a link says nothing of a body")
 		}
 	}
@@ -69,12 +117,12 @@ func (b *toolCompiler) pager(tool *exec.Tool, v cue.Value, field string) exec.Pa
 
 // place reads where requests hold what pages are asked for by. A place in the
 // body needs one, of JSON.
-func (b *toolCompiler) place(tool *exec.Tool, v cue.Value, field, name string) exec.Place {
+func (b *toolCompiler) place(step *exec.Step, v cue.Value, field, name string) exec.Place {
 	p := exec.Place(text(v, name))
-	if !p.InBody() || len(tool.Steps) == 0 {
+	if !p.InBody() {
 		return p
 	}
-	if req := tool.Steps[0].Request; req.Body == nil || req.Body.Kind != bind.BodyJSON {
+	if req := step.Request; req.Body == nil || req.Body.Kind != bind.BodyJSON {
 		b.fault(field+"."+name, "%s is a member of the body, and the request has no body of JSON", p)
 	}
 	return p

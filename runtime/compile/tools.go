@@ -338,7 +338,7 @@ func (b *toolCompiler) output(tool *exec.Tool) {
 		return
 	}
 	if tool.Response.Paging != nil {
-		page, err := exec.PageSchema(schema.JSON)
+		page, err := tool.Response.Paging.PageSchema(schema.JSON)
 		if err != nil {
 			b.fault(field, "cannot be used: %v", err)
 			return

@@ -183,7 +183,7 @@ func (c *prepared) first(ctx context.Context, step *Step) (*bind.HTTP, error) {
 // build makes the one request of a step, for the page that the call asks for.
 func (c *prepared) build(ctx context.Context, step *Step) (*bind.HTTP, error) {
 	req, err := step.Request.Build(ctx, c.scope)
-	if err == nil && c.from != nil {
+	if err == nil && c.from != nil && c.tool.Response.Paging.Step == step.Name {
 		err = c.tool.Response.Paging.By.Turn(step.Request, req, c.from.Position)
 	}
 	return req, err

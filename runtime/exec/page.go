@@ -29,6 +29,11 @@ type Paging struct {
 	Items *JQ
 	// More says whether there are more pages; nil leaves that to By.
 	More *JQ
+	// Also gives, as an object, what a page says beside its items; nil is nothing.
+	Also *JQ
+	// Step names the step whose answers are the pages; "" for a tool that makes one
+	// request.
+	Step string
 	// By is how the API pages.
 	By Pager
 }
@@ -37,7 +42,7 @@ type Paging struct {
 const CursorArgument = "cursor"
 
 // cursorSchema declares it.
-const cursorSchema = `{"type":"string","description":"nextCursor of the page before, for the page after it"}`
+const cursorSchema = `{"type":"string","description":"nextCursor of the page before"}`
 
 // WithCursor gives the schema of a tool's arguments with the cursor added.
 func WithCursor(schema json.RawMessage) (json.RawMessage, error) {
@@ -53,13 +58,16 @@ func WithCursor(schema json.RawMessage) (json.RawMessage, error) {
 	return edit(schema, []string{"properties"}, properties)
 }
 
-// PageSchema gives the output schema of a tool with pages from that of one
+// PageSchema gives the output schema of a tool with such pages from that of one
 // item. Definitions move to the root, where references look for them.
-func PageSchema(item json.RawMessage) (json.RawMessage, error) {
-	page := `{"type":"object","properties":{"items":{"type":"array","items":%s},"nextCursor":{"type":"string"}},"required":["items"],"additionalProperties":false%s}`
+func (p *Paging) PageSchema(item json.RawMessage) (json.RawMessage, error) {
+	page := `{"type":"object","properties":{"items":{"type":"array","items":%s},"nextCursor":{"type":"string"}},"required":["items"]%s}`
 	definitions := ""
+	if p.Also == nil {
+		definitions = `,"additionalProperties":false`
+	}
 	if defs, ok := at(item, []string{"$defs"}); ok {
-		definitions = `,"$defs":` + string(defs)
+		definitions += `,"$defs":` + string(defs)
 		rest, err := edit(item, []string{"$defs"}, nil)
 		if err != nil {
 			return nil, err
@@ -84,8 +92,10 @@ type Page struct {
 	Request *bind.Request
 	Sent    *bind.HTTP
 	Answer  *rest.Response
-	// Body is the answer as jq sees it.
-	Body any
+	// Body is the answer as jq sees it, Result what the step's own jq made of it;
+	// nil when it has none.
+	Body   any
+	Result json.RawMessage
 	// Position is where the page stands, "" for the first.
 	Position string
 	// Count is the number of its items.
@@ -96,10 +106,27 @@ type Page struct {
 	c *prepared
 }
 
+// run gives the outputs of a program over the page.
+func (p *Page) run(ctx context.Context, jq *JQ) ([]json.RawMessage, error) {
+	return jq.all(ctx, p.Body, p.c.jqArgs(), p.Answer.Status, jqHeaders(p.Answer.Header))
+}
+
+// result is the page as it is passed on: what the step's jq made of it, or the
+// answer; null when it has no body.
+func (p *Page) result() (json.RawMessage, error) {
+	switch {
+	case p.Result != nil:
+		return p.Result, nil
+	case len(p.Answer.Body) == 0:
+		return json.RawMessage("null"), nil
+	}
+	return p.Answer.Compact()
+}
+
 // jq gives the one output of a program over the page as text: a string, or a
 // number as it is written. Nothing, null, false and "" give "".
 func (p *Page) jq(ctx context.Context, jq *JQ) (string, error) {
-	out, err := jq.all(ctx, p.Body, p.c.jqArgs(), p.Answer.Status, jqHeaders(p.Answer.Header))
+	out, err := p.run(ctx, jq)
 	if err != nil || len(out) == 0 {
 		return "", err
 	}
@@ -118,7 +145,7 @@ func (p *Page) jq(ctx context.Context, jq *JQ) (string, error) {
 
 // truthy says whether a program over the page gives anything but false and null.
 func (p *Page) truthy(ctx context.Context, jq *JQ) (bool, error) {
-	out, err := jq.all(ctx, p.Body, p.c.jqArgs(), p.Answer.Status, jqHeaders(p.Answer.Header))
+	out, err := p.run(ctx, jq)
 	if err != nil || len(out) == 0 {
 		return false, err
 	}
@@ -389,15 +416,17 @@ func (from *cursor) continues(args bind.Args, fill []Value) error {
 
 // page makes the result of a page.
 func (p *Program) page(ctx context.Context, at *progress) call.Result {
-	pages, resp := at.tool.Response.Paging, at.last
-	unreadable := func(err error) call.Result { return failed(p.unreadable(at.prepared, resp, err)) }
-	page := &Page{Request: at.tool.Steps[0].Request, Sent: at.sent, Answer: resp, c: at.prepared}
+	pages, page := at.tool.Response.Paging, at.page
+	unreadable := func(err error) call.Result { return failed(p.unreadable(at.prepared, at.last, err)) }
+	if page == nil {
+		page = &Page{c: at.prepared} // the step with the pages did not run
+	}
 	if at.from != nil {
 		page.Position = at.from.Position
 	}
-	if len(resp.Body) > 0 {
+	if page.Answer != nil && len(page.Answer.Body) > 0 {
 		var err error
-		if page.Body, err = resp.Decode(); err != nil {
+		if page.Body, err = page.Answer.Decode(); err != nil {
 			return unreadable(err)
 		}
 	}
@@ -406,6 +435,13 @@ func (p *Program) page(ctx context.Context, at *progress) call.Result {
 		return unreadable(err)
 	}
 	page.Count = counted
+	also, err := p.also(ctx, at, page)
+	if err != nil {
+		return unreadable(err)
+	}
+	if page.Answer == nil {
+		return p.json(at, p.pageJSON(also, items, ""))
+	}
 	if pages.More != nil {
 		more, err := page.truthy(ctx, pages.More)
 		if err != nil {
@@ -420,7 +456,7 @@ func (p *Program) page(ctx context.Context, at *progress) call.Result {
 	if err != nil {
 		e := answerError{
 			Error: fmt.Sprintf("%s was done, but its pages cannot be followed: %v", at.tool.Info.Name, err),
-			Body:  truncate(p.pageJSON(items, ""), at.tool.Response.limit()),
+			Body:  truncate(p.pageJSON(also, items, ""), at.tool.Response.limit()),
 		}
 		return call.Error(p.Client.Scrub(compact(e)))
 	}
@@ -428,9 +464,9 @@ func (p *Program) page(ctx context.Context, at *progress) call.Result {
 	if err != nil {
 		return unreadable(err)
 	}
-	result := p.pageJSON(items, sealed)
+	result := p.pageJSON(also, items, sealed)
 	if by, ok := pages.By.(*ByOffset); ok && len(result) > at.tool.Response.limit() && counted == len(items) {
-		if result, err = p.early(ctx, at, page, by, items); err != nil {
+		if result, err = p.early(ctx, at, page, by, also, items); err != nil {
 			return unreadable(err)
 		}
 	}
@@ -440,7 +476,7 @@ func (p *Program) page(ctx context.Context, at *progress) call.Result {
 // early ends a page that is too large to be shown whole before its end, and lets
 // the cursor go on from there: an offset can say so. A page whose first item
 // alone is too large stays as it is, to be cut.
-func (p *Program) early(ctx context.Context, at *progress, page *Page, by *ByOffset, items []json.RawMessage) (json.RawMessage, error) {
+func (p *Program) early(ctx context.Context, at *progress, page *Page, by *ByOffset, also, items []json.RawMessage) (json.RawMessage, error) {
 	behind := func(n int) (string, error) {
 		position, err := by.after(page, n)
 		if err != nil {
@@ -452,18 +488,17 @@ func (p *Program) early(ctx context.Context, at *progress, page *Page, by *ByOff
 	if err != nil {
 		return nil, err
 	}
-	n := fitting(items, at.tool.Response.limit()-len(p.pageJSON(nil, longest)))
+	n := fitting(items, at.tool.Response.limit()-len(p.pageJSON(also, nil, longest)))
 	if n == 0 {
 		n = len(items)
 	}
 	sealed, err := behind(n)
-	return p.pageJSON(items[:n], sealed), err
+	return p.pageJSON(also, items[:n], sealed), err
 }
 
 // items gives what is shown of a page, one by one, and how many items it has.
 func (p *Program) items(ctx context.Context, at *progress, page *Page) (shown []json.RawMessage, counted int, err error) {
-	list := func(jq *JQ) ([]json.RawMessage, error) {
-		out, err := jq.all(ctx, page.Body, at.jqArgs(), page.Answer.Status, jqHeaders(page.Answer.Header))
+	list := func(out []json.RawMessage, err error) ([]json.RawMessage, error) {
 		if err != nil || len(out) != 1 {
 			return out, err
 		}
@@ -472,21 +507,22 @@ func (p *Program) items(ctx context.Context, at *progress, page *Page) (shown []
 	pages, jq := at.tool.Response.Paging, at.tool.Response.JQ
 	switch {
 	case jq != nil:
-		shown, err = list(jq)
+		shown, err = list(p.shaped(ctx, at, page, jq))
+	case page.Answer == nil:
 	case pages.Items != nil:
-		shown, err = list(pages.Items)
-	case len(page.Answer.Body) > 0:
+		shown, err = list(page.run(ctx, pages.Items))
+	default:
 		var body json.RawMessage
-		if body, err = page.Answer.Compact(); err == nil {
+		if body, err = page.result(); err == nil {
 			if shown, err = elements(body, nil); err == nil && shown == nil && string(body) != "null" {
 				err = errors.New("it holds no list where the items should be (response.paginate.items says where they are)")
 			}
 		}
 	}
 	counted = len(shown)
-	if err == nil && jq != nil && pages.Items != nil {
+	if err == nil && jq != nil && pages.Items != nil && page.Answer != nil {
 		var all []json.RawMessage
-		all, err = list(pages.Items)
+		all, err = list(page.run(ctx, pages.Items))
 		counted = len(all)
 	}
 	if err == nil {
@@ -496,6 +532,47 @@ func (p *Program) items(ctx context.Context, at *progress, page *Page) (shown []
 		}
 	}
 	return shown, counted, err
+}
+
+// also gives, as an object, what a page says beside its items; nothing for none.
+func (p *Program) also(ctx context.Context, at *progress, page *Page) ([]json.RawMessage, error) {
+	jq := at.tool.Response.Paging.Also
+	if jq == nil {
+		return nil, nil
+	}
+	out, err := p.shaped(ctx, at, page, jq)
+	if err != nil || len(out) == 0 || string(out[0]) == "null" {
+		return nil, err
+	}
+	if len(out) > 1 || out[0][0] != '{' {
+		return nil, fmt.Errorf("what is told beside the items (response.paginate.also) is no object: %s", abbreviate(out[0]))
+	}
+	members := map[string]json.RawMessage{}
+	if err := json.Unmarshal(out[0], &members); err != nil {
+		return nil, err
+	}
+	for _, own := range []string{"items", "nextCursor"} {
+		if _, ok := members[own]; ok {
+			return nil, fmt.Errorf("what is told beside the items (response.paginate.also) has the member %s, which the page itself has", own)
+		}
+	}
+	if len(members) == 0 {
+		return nil, nil
+	}
+	return []json.RawMessage{p.scrubJSON(cleanJSON(out[0]))}, nil
+}
+
+// shaped runs a program over what the response's jq sees: the page, or with
+// steps the states of all of them.
+func (p *Program) shaped(ctx context.Context, at *progress, page *Page, jq *JQ) ([]json.RawMessage, error) {
+	if at.tool.Response.Paging.Step == "" {
+		return page.run(ctx, jq)
+	}
+	input, err := at.states()
+	if err != nil {
+		return nil, err
+	}
+	return jq.all(ctx, input, at.jqArgs(), nil, nil)
 }
 
 // elements gives those of a list; null has none. What is no list is otherwise.
@@ -523,10 +600,16 @@ func (p *Program) sealed(ctx context.Context, at *progress, position string) (st
 	return p.Sealer.Seal(ctx, scopeOf(at.tool.Info.Name, at.caller.Bounds), []byte(compact(c)))
 }
 
-// pageJSON writes a page.
-func (p *Program) pageJSON(items []json.RawMessage, next string) json.RawMessage {
-	return json.RawMessage(compact(struct {
+// pageJSON writes a page: what it says beside its items comes first, where a
+// reader of a long page sees it.
+func (p *Program) pageJSON(also, items []json.RawMessage, next string) json.RawMessage {
+	page := compact(struct {
 		Items      json.RawMessage `json:"items"`
 		NextCursor string          `json:"nextCursor,omitempty"`
-	}{array(items), next}))
+	}{array(items), next})
+	if len(also) > 0 {
+		object := string(also[0])
+		page = object[:len(object)-1] + "," + page[1:]
+	}
+	return json.RawMessage(page)
 }

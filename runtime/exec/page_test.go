@@ -221,7 +221,7 @@ func TestPaginationSchema(t *testing.T) {
 	s := newThings(t)
 	p := program(t, s.url, "", paged(`items: ".value", link: true`, `, jq: "[.value[] | {n: .}]", schema: {n!: int}`), "")
 	info := p.Tools["t"].Info
-	if want := `{"type":"object","properties":{"f":{"type":"string"},"top":{"type":"integer","default":3},"cursor":{"type":"string","description":"nextCursor of the page before, for the page after it"}},"required":["f"],"additionalProperties":false}`; string(info.InputSchema) != want {
+	if want := `{"type":"object","properties":{"f":{"type":"string"},"top":{"type":"integer","default":3},"cursor":{"type":"string","description":"nextCursor of the page before"}},"required":["f"],"additionalProperties":false}`; string(info.InputSchema) != want {
 		t.Errorf("input:\n got %s\nwant %s", info.InputSchema, want)
 	}
 	if want := `{"type":"object","properties":{"items":{"type":"array","items":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}},"nextCursor":{"type":"string"}},"required":["items"],"additionalProperties":false}`; string(info.OutputSchema) != want {
@@ -493,4 +493,101 @@ func FuzzCursor(f *testing.F) {
 			t.Fatalf("%q is taken: %s, sent %q", cursor, told(r), s.log)
 		}
 	})
+}
+
+// TestPaginationOfSteps pages by one of several steps: those before it are made
+// again for each page, those after it for the items of the page.
+func TestPaginationOfSteps(t *testing.T) {
+	const steps = `steps: {
+		who: {http: {method: "GET", path: "/who", query: name: input.f}, jq: ".id"}
+		list: http: {method: "GET", path: "/things", query: {size: 3, who: steps.who.result}}
+		each: each: [for i in steps.list.result.value {method: "GET", path: "/thing/{i}", vars: "i": "\(i)"}]
+	}, response: {jq: ".steps.each.result[] | {n: .id}", paginate: `
+	for name, tt := range map[string]struct{ paginate, second string }{
+		"the last step with http, by default": {`{cursor: {in: "after", jq: ".next"}, items: ".value", also: "{who: .steps.who.result}"}`, "/v1/things?size=3&who=u7&after=tok%2F3"},
+		"the one that is named":               {`{step: "list", offset: {skip: "skip", top: "size"}, also: "{who: .steps.who.result}"}`, "/v1/things?size=3&who=u7&skip=3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newThings(t)
+			things := s.url
+			var log []string
+			url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				log = append(log, r.URL.RequestURI())
+				w.Header().Set("Content-Type", "application/json")
+				if r.URL.Path == "/v1/things" {
+					answer, err := http.Get(things + strings.TrimPrefix(r.URL.RequestURI(), "/v1"))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					defer answer.Body.Close()
+					_, _ = io.Copy(w, answer.Body)
+					return
+				}
+				id := strings.TrimPrefix(r.URL.Path, "/v1/thing/")
+				if r.URL.Path == "/v1/who" {
+					id = `"u7"`
+				}
+				_, _ = fmt.Fprintf(w, `{"id":%s}`, id)
+			})
+			p := program(t, url, "", read(`input: f!: string, `+steps+tt.paginate+`}`), "")
+			args, pages := `{"f":"a"}`, []string{}
+			for len(pages) < 9 {
+				r := do(t, p, args)
+				var page struct{ NextCursor string }
+				if err := json.Unmarshal([]byte(told(r)), &page); err != nil || r.IsError {
+					t.Fatalf("%s: %v", told(r), err)
+				}
+				text, _, _ := strings.Cut(told(r), `,"nextCursor"`)
+				pages = append(pages, text)
+				if page.NextCursor == "" {
+					break
+				}
+				args = fmt.Sprintf(`{"cursor":%q}`, page.NextCursor)
+			}
+			want := []string{`{"who":"u7","items":[{"n":0},{"n":1},{"n":2}]`, `{"who":"u7","items":[{"n":3},{"n":4},{"n":5}]`, `{"who":"u7","items":[{"n":6}]}`}
+			if !slices.Equal(pages, want) {
+				t.Errorf("pages\n%s", strings.Join(pages, "\n"))
+			}
+			count := map[string]int{}
+			for _, uri := range log {
+				path, _, _ := strings.Cut(uri, "?")
+				count[path]++
+			}
+			if count["/v1/who"] != 3 || count["/v1/things"] != 3 || !slices.Contains(log, tt.second) {
+				t.Errorf("sent\n%s", strings.Join(log, "\n"))
+			}
+		})
+	}
+}
+
+// A step with the pages that does not apply leaves one page, of what there is.
+func TestPaginationSkipped(t *testing.T) {
+	p := program(t, answering(t, 200, "application/json", `{"id":1}`), "", read(`input: more: bool | *false, steps: {
+		one: http: {method: "GET", path: "/one"}
+		list: {when: input.more, http: {method: "GET", path: "/things"}}
+	}, response: {jq: "[.steps.one.result.id]", paginate: offset: skip: "skip"}`), "")
+	wantText(t, do(t, p, `{}`), `{"items":[1]}`)
+}
+
+// What a page says beside its items is an object without the page's own members.
+func TestPaginationAlso(t *testing.T) {
+	for also, want := range map[string]string{
+		`{total: .count}`:      `{"total":9,"items":[1]}`,
+		`null`:                 `{"items":[1]}`,
+		`empty`:                `{"items":[1]}`,
+		`{}`:                   `{"items":[1]}`,
+		`.count`:               "no object",
+		`{items: 1}`:           "which the page itself has",
+		`{nextCursor: .count}`: "which the page itself has",
+	} {
+		p := program(t, answering(t, 200, "application/json", `{"count":9,"value":[1]}`), "",
+			read(`http: {method: "GET", path: "/things"}, response: paginate: {items: ".value", offset: {skip: "skip"}, more: "false", also: `+strconv.Quote(also)+`}`), "")
+		r := do(t, p, `{}`)
+		if strings.HasPrefix(want, "{") {
+			wantText(t, r, want)
+		} else {
+			wantError(t, r, want)
+		}
+	}
 }

@@ -187,7 +187,7 @@ func (p *Program) asJSON(ctx context.Context, at *progress) (json.RawMessage, er
 	named := at.tool.Steps[0].Name != ""
 	switch {
 	case jq != nil && named:
-		input, err := decode(json.RawMessage(`{"steps":` + string(states(at.scope.Steps)) + `}`))
+		input, err := at.states()
 		if err != nil {
 			return nil, err
 		}
@@ -221,15 +221,15 @@ func (c *prepared) runJQ(ctx context.Context, jq *JQ, resp *rest.Response) (json
 	return out, err
 }
 
-// states gives the states of steps as one object; skipped ones are not in it.
-func states(steps map[string]json.RawMessage) json.RawMessage {
+// states gives {"steps": …} with the states of those that ran, as jq sees them.
+func (c *prepared) states() (any, error) {
 	ran := map[string]json.RawMessage{}
-	for name, s := range steps {
+	for name, s := range c.scope.Steps {
 		if s != nil {
 			ran[name] = s
 		}
 	}
-	return json.RawMessage(compact(ran))
+	return decode(json.RawMessage(compact(map[string]any{"steps": ran})))
 }
 
 // unreadable says that an upstream did what it was asked, and that the result

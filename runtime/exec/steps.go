@@ -65,7 +65,7 @@ const (
 // progress is a call under way.
 type progress struct {
 	*prepared
-	sent    *bind.HTTP     // by the last step that made one request
+	page    *Page          // what the step with the pages answered
 	last    *rest.Response // of the last step that ran, when it was one request
 	shaped  json.RawMessage
 	ran     bool
@@ -125,7 +125,11 @@ func (p *Program) step(ctx context.Context, at *progress, step *Step) *call.Resu
 		return p.each(ctx, at, step)
 	}
 	req, err := at.build(ctx, step)
-	if err == nil && at.tool.Response.Paging != nil {
+	paging := at.tool.Response.Paging
+	if paging != nil && paging.Step != step.Name {
+		paging = nil
+	}
+	if err == nil && paging != nil {
 		// The key is read before anything is sent: without it the call would be made
 		// for nothing.
 		_, err = p.sealed(ctx, at, "0")
@@ -133,7 +137,6 @@ func (p *Program) step(ctx context.Context, at *progress, step *Step) *call.Resu
 	if err != nil {
 		return at.failed(step, -1, at.tool.fail(err))
 	}
-	at.sent = req
 	resp, failure := p.exchange(ctx, at, step, req)
 	if resp == nil {
 		at.skip(step)
@@ -157,6 +160,9 @@ func (p *Program) step(ctx context.Context, at *progress, step *Step) *call.Resu
 	at.ran, at.last, at.shaped = true, resp, nil
 	if step.JQ != nil {
 		at.last, at.shaped = nil, result
+	}
+	if paging != nil {
+		at.page = &Page{Request: step.Request, Sent: req, Answer: resp, Result: at.shaped, c: at.prepared}
 	}
 	return nil
 }
