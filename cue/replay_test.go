@@ -1,0 +1,299 @@
+package config_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	config "github.com/metacue/metacue/cue"
+	"github.com/metacue/metacue/runtime/call"
+	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/compile"
+	"github.com/metacue/metacue/runtime/load"
+	"github.com/metacue/metacue/runtime/rest"
+	"github.com/metacue/metacue/runtime/surface"
+)
+
+// recordedCall is one call of a tool and the requests that it makes.
+type recordedCall struct {
+	Tool      string    `json:"tool"` // name or alias
+	Case      string    `json:"case"`
+	Arguments any       `json:"arguments"`
+	Requests  []message `json:"requests"`
+}
+
+func (c recordedCall) name() string { return c.Tool + "/" + c.Case }
+
+// cannedAnswer is what the recorder answered to requests that fit: of several
+// that fit the first.
+type cannedAnswer struct {
+	Method        string            `json:"method"`        // "" for any
+	Path          string            `json:"path"`          // a regular expression, letter case aside
+	Accept        string            `json:"accept"`        // a part of the Accept header
+	Query         string            `json:"query"`         // a part of the query
+	RequestHeader string            `json:"requestHeader"` // must be there
+	Status        int               `json:"status"`        // 0 for 200
+	Headers       map[string]string `json:"headers"`
+	JSON          any               `json:"json"`
+	Text          *string           `json:"text"`
+
+	path *regexp.Regexp
+}
+
+// canned are the answers that take the place of the API.
+type canned []cannedAnswer
+
+// answer gives the answer to a request.
+func (c canned) answer(m message) (cannedAnswer, bool) {
+	for _, a := range c {
+		var query []string
+		for _, p := range m.Query {
+			query = append(query, p[0]+"="+p[1])
+		}
+		if (a.Method == "" || a.Method == m.Method) && a.path.MatchString(m.Path) &&
+			strings.Contains(m.Accept, a.Accept) && strings.Contains(strings.Join(query, "&"), a.Query) &&
+			(a.RequestHeader == "" || a.RequestHeader == "If-Match" && m.IfMatch != "") {
+			return a, true
+		}
+	}
+	return cannedAnswer{}, false
+}
+
+// readCanned reads the answers of a file.
+func readCanned(t *testing.T, file string) canned {
+	var c canned
+	readJSON(t, file, &c)
+	for i := range c {
+		c[i].path = fold(c[i].Path)
+	}
+	return c
+}
+
+// readJSON reads a file into v.
+func readJSON(t *testing.T, file string, v any) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err == nil {
+		err = decodeJSON(data, v)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+// material gives a file of the calls that were recorded elsewhere, or skips.
+func material(t *testing.T, name string) string {
+	t.Helper()
+	dir := os.Getenv("METACUE_ADO_DATA")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "shared", "data", "ado")
+	}
+	file := filepath.Join(dir, name)
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("%s is not there: METACUE_ADO_DATA names the folder that holds it", file)
+	}
+	return file
+}
+
+// api stands for all hosts of Azure DevOps and keeps what reaches it.
+type api struct {
+	answers canned
+
+	mu  sync.Mutex
+	log []message
+}
+
+// ServeHTTP answers a request whose path begins with the host it is meant for.
+func (s *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	m := received(r)
+	s.mu.Lock()
+	s.log = append(s.log, m)
+	s.mu.Unlock()
+	a, ok := s.answers.answer(m)
+	if !ok {
+		http.Error(w, `{"message":"there is no answer to this"}`, http.StatusNotFound)
+		return
+	}
+	for name, v := range a.Headers {
+		w.Header().Set(name, v)
+	}
+	if a.Status == 0 {
+		a.Status = http.StatusOK
+	}
+	if a.Text != nil {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.WriteHeader(a.Status)
+		_, _ = io.WriteString(w, *a.Text)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(a.Status)
+	_ = json.NewEncoder(w).Encode(a.JSON)
+}
+
+// take gives what has been received since the last time.
+func (s *api) take() []message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	log := s.log
+	s.log = nil
+	return log
+}
+
+// received is a request as it is compared.
+func received(r *http.Request) message {
+	host, path, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
+	m := message{Method: r.Method, Host: host, Path: "/" + path, Accept: r.Header.Get("Accept"), ContentType: r.Header.Get("Content-Type"), IfMatch: r.Header.Get("If-Match")}
+	for part := range strings.SplitSeq(r.URL.RawQuery, "&") {
+		name, value, _ := strings.Cut(part, "=")
+		n, nerr := url.QueryUnescape(name)
+		v, verr := url.QueryUnescape(value)
+		if part != "" && nerr == nil && verr == nil {
+			m.Query = append(m.Query, [2]string{n, v})
+		}
+	}
+	body, err := io.ReadAll(r.Body)
+	if err == nil && len(body) > 0 && decodeJSON(body, &m.Body) != nil {
+		m.Body = string(body)
+	}
+	return m
+}
+
+// players compiles the built-in configuration for the organization fakeorg,
+// with one server for all hosts, and gives its flat surface.
+func players(t *testing.T, answers canned) (*api, surface.Surface, *catalog.Catalog) {
+	t.Helper()
+	s := &api{answers: answers}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	cfg, findings := load.FS(config.Files, "built-in", load.Options{Tags: map[string]string{"organization": "fakeorg"}})
+	if len(findings) > 0 {
+		t.Fatalf("findings:\n%v", findings)
+	}
+	upstreams := map[string]string{}
+	for name, host := range map[string]string{
+		"devops": "dev.azure.com", "identities": "vssps.dev.azure.com", "search": "almsearch.dev.azure.com",
+		"security": "advsec.dev.azure.com", "results": "vstmr.dev.azure.com",
+	} {
+		upstreams[name] = server.URL + "/" + host + "/fakeorg"
+	}
+	p, findings := compile.Compile(cfg, compile.Options{
+		Upstreams: upstreams,
+		Rest:      rest.Options{Getenv: func(string) (string, bool) { return "the-token-of-a-test", true }},
+	})
+	if len(findings) > 0 {
+		t.Fatalf("findings:\n%v", findings)
+	}
+	flat, err := surface.New("flat", p.Catalog, p.Call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, flat, p.Catalog
+}
+
+// replay makes each call through the flat surface and compares what it sends.
+// differing says of calls that may differ why; one that agrees is a fault.
+func replay(t *testing.T, calls []recordedCall, answers canned, differing map[string]string) {
+	s, flat, tools := players(t, answers)
+	var missing, agreed, differ int
+	run := map[string]bool{}
+	for _, c := range calls {
+		t.Run(c.name(), func(t *testing.T) {
+			run[c.name()] = true
+			if _, ok := tools.Tool(c.Tool); !ok {
+				missing++
+				t.Logf("there is no tool %s", c.Tool)
+				return
+			}
+			args, err := json.Marshal(c.Arguments)
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, err := flat.Call(t.Context(), call.Caller{}, c.Tool, args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := s.take()
+			var held []any
+			for _, w := range c.Requests {
+				if a, ok := answers.answer(w); ok {
+					held = append(held, a.JSON)
+				}
+			}
+			a := agree(got, c.Requests, askedBy(c.Arguments, held...))
+			for _, n := range a.notes {
+				t.Log(n)
+			}
+			reason, mayDiffer := differing[c.name()]
+			if len(a.faults) == 0 {
+				agreed++
+				if mayDiffer {
+					t.Errorf("agrees, though it is said to differ (%s)", reason)
+				}
+				return
+			}
+			differ++
+			report := describe(c, got, a, result)
+			if mayDiffer {
+				t.Logf("%s\n  may differ: %s", report, reason)
+			} else {
+				t.Log(report)
+			}
+		})
+	}
+	t.Logf("%d of %d calls agree, %d differ, %d have no tool", agreed, len(calls), differ, missing)
+	for name := range differing {
+		if len(run) == len(calls) && !run[name] {
+			t.Errorf("there is no call %s that could differ", name)
+		}
+	}
+}
+
+// describe tells how a call differs.
+func describe(c recordedCall, got []message, a agreement, result *mcp.CallToolResult) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s\n", c.Tool, text(c.Arguments))
+	for _, f := range a.faults {
+		fmt.Fprintf(&b, "  %s\n", f)
+	}
+	for _, w := range c.Requests {
+		fmt.Fprintf(&b, "  want %s\n", w)
+	}
+	for _, g := range got {
+		fmt.Fprintf(&b, "  sent %s\n", g)
+	}
+	if result.IsError {
+		for _, block := range result.Content {
+			if t, ok := block.(*mcp.TextContent); ok {
+				answer, _, _ := strings.Cut(t.Text, `,"inputSchema":`)
+				fmt.Fprintf(&b, "  answer %s\n", answer)
+			}
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// recordedMayDiffer are the recorded calls that do not send what was recorded,
+// and why.
+var recordedMayDiffer = map[string]string{}
+
+// TestReplay makes the calls that were recorded of the reference server, and
+// compares the requests.
+func TestReplay(t *testing.T) {
+	var calls []recordedCall
+	readJSON(t, material(t, "recorded.json"), &calls)
+	replay(t, calls, readCanned(t, material(t, "canned.json")), recordedMayDiffer)
+}
