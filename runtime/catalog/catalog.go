@@ -25,6 +25,10 @@ type Catalog struct {
 	Actions []Action  // the taxonomy: the built-in four, then the configuration's own as declared
 	Domains []*Domain // as declared
 	Skills  []Skill   // as declared
+	Meta    Meta
+	// Escape holds the request that Meta.Escape allows, one tool for each HTTP
+	// method, with the method as its Title; nil without it. They are in no domain.
+	Escape []*Tool
 
 	byName map[string]*Tool // by name and by alias
 }
@@ -32,6 +36,15 @@ type Catalog struct {
 // Server says who the server is.
 type Server struct {
 	Name, Title, Version, Instructions string
+}
+
+// Meta is how the surfaces are tuned; the zero value adds nothing.
+type Meta struct {
+	Search, Signatures bool
+	// Pin names tools that are listed beside the fixed ones, as declared.
+	Pin []string
+	// ByEffect says that tools are run by one tool for each effect.
+	ByEffect bool
 }
 
 // Action is a kind of tool.
@@ -46,13 +59,20 @@ type Domain struct {
 	Name        string
 	Description string  // in full
 	Summary     string  // a short phrase; Description when none is given
+	Unlisted    bool    // kept out of the list of nouns
 	Tools       []*Tool // as declared
+	// State holds the requests that read how the domain is now, as declared. Each is
+	// a tool without arguments that is called by its Name, DOMAIN/STATE, and is in no
+	// list; its Title is STATE.
+	State []*Tool
 }
 
 // Tool is one operation.
 type Tool struct {
 	Name, Title, Description string
 	Domain                   string
+	Noun                     string // the tool of nouns that it is an action of
+	Returns                  string // a phrase for the result; "" when there is none
 	Action                   string
 	Effect                   Effect
 	Idempotent               bool
@@ -105,30 +125,41 @@ func (b Bounds) Allow(t *Tool) bool {
 // New indexes a catalog. Names and aliases must be unique; compile sees to it.
 func New(c Catalog) *Catalog {
 	c.byName = map[string]*Tool{}
-	for _, d := range c.Domains {
-		for _, t := range d.Tools {
+	add := func(tools []*Tool) {
+		for _, t := range tools {
 			c.byName[t.Name] = t
 			for _, a := range t.Aliases {
 				c.byName[a] = t
 			}
 		}
 	}
+	for _, d := range c.Domains {
+		add(d.Tools)
+		add(d.State)
+	}
+	add(c.Escape)
 	return &c
 }
 
 // Within is the catalog as far as b reaches: tools out of bounds are not in
-// it, nor are domains, actions in use and skills left without any tool.
+// it, nor are pins of them, nor domains, actions in use and skills left without
+// any tool.
 func (c *Catalog) Within(b Bounds) *Catalog {
 	in := *c
 	in.Domains, in.Skills = nil, nil
+	allowed := func(tools []*Tool) []*Tool {
+		return slices.DeleteFunc(slices.Clone(tools), func(t *Tool) bool { return !b.Allow(t) })
+	}
 	for _, d := range c.Domains {
 		e := *d
-		e.Tools = slices.DeleteFunc(slices.Clone(d.Tools), func(t *Tool) bool { return !b.Allow(t) })
+		e.Tools, e.State = allowed(d.Tools), allowed(d.State)
 		if len(e.Tools) > 0 {
 			in.Domains = append(in.Domains, &e)
 		}
 	}
+	in.Escape = allowed(c.Escape)
 	out := New(in)
+	out.Meta.Pin = slices.DeleteFunc(slices.Clone(c.Meta.Pin), func(n string) bool { return out.byName[n] == nil })
 	for _, s := range c.Skills {
 		s.Tools = slices.DeleteFunc(slices.Clone(s.Tools), func(n string) bool { return out.byName[n] == nil })
 		if len(s.Tools) > 0 {

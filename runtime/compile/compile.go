@@ -89,6 +89,8 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 	tools := map[string]*exec.Tool{}
 	cat.Domains = c.domains(tools)
 	cat.Skills = c.skills(&cat)
+	cat.Meta = c.meta()
+	cat.Escape = c.escape(tools)
 	c.unique(&cat)
 	c.defaultsInUse()
 	if len(cfg.Tools()) == 0 {

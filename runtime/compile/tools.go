@@ -24,7 +24,12 @@ func (c *compiler) domains(tools map[string]*exec.Tool) []*catalog.Domain {
 	var domains []*catalog.Domain
 	byName := map[string]*catalog.Domain{}
 	for name, v := range c.own("domains") {
-		d := &catalog.Domain{Name: name, Description: clean(text(v, "description")), Summary: clean(text(v, "summary"))}
+		d := &catalog.Domain{
+			Name:        name,
+			Description: clean(text(v, "description")),
+			Summary:     clean(text(v, "summary")),
+			Unlisted:    !yes(v, "listed", true),
+		}
 		if d.Description == "" && v.LookupPath(parsePath("description")).Exists() {
 			c.add(member("domains", name)+".description", "says nothing")
 		}
@@ -49,6 +54,12 @@ func (c *compiler) domains(tools map[string]*exec.Tool) []*catalog.Domain {
 		}
 		tools[t.Name] = tool
 		byName[t.Domain].Tools = append(byName[t.Domain].Tools, tool.Info)
+	}
+	for _, s := range c.cfg.State() {
+		if tool := c.state(s); tool != nil {
+			tools[tool.Info.Name] = tool
+			byName[s.Domain].State = append(byName[s.Domain].State, tool.Info)
+		}
 	}
 	return slices.DeleteFunc(domains, func(d *catalog.Domain) bool { return len(d.Tools) == 0 })
 }
@@ -116,6 +127,8 @@ func (b *toolCompiler) compile() *exec.Tool {
 		Title:       text(v, "title"),
 		Description: clean(text(v, "description")),
 		Domain:      b.src.Domain,
+		Noun:        cmp.Or(text(v, "noun"), b.src.Domain),
+		Returns:     clean(text(v, "returns")),
 		Action:      text(v, "action"),
 	}
 	if info.Description == "" && b.at("description").Exists() {

@@ -26,7 +26,7 @@ func (l *loader) check(values bool) diag.List {
 		constraints: map[*shape]cue.Value{},
 		programs:    map[string][]program{},
 	}
-	l.cfg.tools = tools(l.cfg.Own, l.cfg.Value)
+	l.cfg.tools = members(l.cfg.Own, l.cfg.Value, "tools")
 	uses := make([][]use, len(l.cfg.tools))
 	for i, t := range l.cfg.tools {
 		l.cfg.tools[i].refs, uses[i], l.cfg.tools[i].literals = scan(t, l.cfg.inst)

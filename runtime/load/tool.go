@@ -26,6 +26,11 @@ type Tool struct {
 // declares them; where one domain is declared in several files, in CUE's.
 func (c *Config) Tools() []Tool { return c.tools }
 
+// State gives the state requests of the domains, in the order in which the
+// operator declares them: each a Tool whose path is domains.DOMAIN.state.NAME, and
+// which refers to no arguments.
+func (c *Config) State() []Tool { return members(c.Own, c.Value, "state") }
+
 // Ref is one reference to an argument (or a step) in the syntax of a tool.
 type Ref struct {
 	// Root is what is referred to: "input" or "steps".
@@ -48,12 +53,12 @@ type Ref struct {
 // effect, wherever it stands: in let clauses, hidden fields and mixins too.
 func (t Tool) Refs() []Ref { return t.refs }
 
-// tools lists the tools of a configuration.
-func tools(own, value cue.Value) []Tool {
+// members lists what the domains of a configuration hold in a field: tools or state.
+func members(own, value cue.Value, field string) []Tool {
 	var all []Tool
 	for domain, d := range fields(own.LookupPath(cue.ParsePath("domains"))) {
-		for name, t := range fields(d.LookupPath(cue.ParsePath("tools"))) {
-			p := cue.MakePath(cue.Str("domains"), cue.Str(domain), cue.Str("tools"), cue.Str(name))
+		for name, t := range fields(d.LookupPath(cue.MakePath(cue.Str(field)))) {
+			p := cue.MakePath(cue.Str("domains"), cue.Str(domain), cue.Str(field), cue.Str(name))
 			all = append(all, Tool{Domain: domain, Name: name, Path: p, Own: t, Value: value.LookupPath(p)})
 		}
 	}
