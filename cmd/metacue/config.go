@@ -86,7 +86,8 @@ func (s *settings) load(src source) (*load.Config, diag.List) {
 func (s *settings) compile(src source, log *slog.Logger) (*exec.Program, diag.List) {
 	cfg, findings := s.load(src)
 	if cfg == nil || len(findings) > 0 && !s.keepGoing {
-		return nil, s.withRules(cfg, findings)
+		findings, _ = s.withRules(cfg, findings)
+		return nil, findings
 	}
 	if _, general := toolsIn(findings); len(general) > 0 {
 		return nil, findings
@@ -109,14 +110,15 @@ func (s *settings) compile(src source, log *slog.Logger) (*exec.Program, diag.Li
 
 // withRules adds what the rules beyond CUE find to what CUE found: all faults
 // are told in one run. A rule says nothing of a tool that has findings already.
-func (s *settings) withRules(cfg *load.Config, findings diag.List) diag.List {
+// The program is nil where there is none to make.
+func (s *settings) withRules(cfg *load.Config, findings diag.List) (diag.List, *exec.Program) {
 	if cfg == nil {
-		return findings
+		return findings, nil
 	}
 	o := s.options(nil)
 	o.Known = findings
-	_, more := compile.Compile(cfg, o)
-	return append(findings, more...)
+	p, more := compile.Compile(cfg, o)
+	return append(findings, more...), p
 }
 
 func (s *settings) options(log *slog.Logger) compile.Options {

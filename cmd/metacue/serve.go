@@ -30,10 +30,14 @@ type offer struct {
 }
 
 func (o *offer) flags(cmd *cobra.Command) {
+	o.modeFlags(cmd)
+	o.transportFlags(cmd)
+}
+
+func (o *offer) modeFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.mode, "mode", "flat", "list tools as `MODE`: "+strings.Join(surface.Modes(), ", "))
 	f.BoolVar(&o.meta, "meta-mode", false, "short for --mode meta")
-	o.transportFlags(cmd)
 }
 
 func (o *offer) transportFlags(cmd *cobra.Command) {

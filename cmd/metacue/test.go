@@ -29,7 +29,8 @@ Nothing is sent and no secret is read.`,
 			}
 			cfg, findings := s.load(src)
 			if len(findings) > 0 {
-				return s.withRules(cfg, findings)
+				findings, _ = s.withRules(cfg, findings)
+				return findings
 			}
 			program, findings := compile.Compile(cfg, s.options(nil))
 			if len(findings) > 0 {

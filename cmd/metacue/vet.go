@@ -12,16 +12,23 @@ import (
 
 func newVet() *cobra.Command {
 	var s settings
+	var o offer
 	var format string
+	var host []string
 	cmd := &cobra.Command{
 		Use:   "vet [DIR]",
 		Short: "Find every fault of a configuration, with its line",
 		Long: `vet checks the configuration in DIR (default: ./cue if there is one, else the
 built-in one) and prints every fault as FILE:LINE:COLUMN: PATH: MESSAGE. It is
-silent and exits 0 when all is well, and exits 1 otherwise. It sends nothing.`,
+silent and exits 0 when all is well, and exits 1 otherwise. It sends nothing.
+
+With --host it also says what hosts and model APIs would refuse, cut or leave out
+of what a mode lists: names and descriptions too long for them, keywords of JSON
+Schema that they do not know, more tools than they take.`,
 		Example: `  metacue vet
   metacue vet ./cue --format github
-  metacue vet -t organization=contoso ./cue`,
+  metacue vet -t organization=contoso ./cue
+  metacue vet --host all --mode meta`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(diag.Formats(), format) {
@@ -32,7 +39,16 @@ silent and exits 0 when all is well, and exits 1 otherwise. It sends nothing.`,
 				return err
 			}
 			cfg, findings := s.load(src)
-			findings = s.withRules(cfg, findings)
+			findings, program := s.withRules(cfg, findings)
+			if len(findings) == 0 && len(host) > 0 {
+				mode, err := o.chosen(cmd)
+				if err != nil {
+					return err
+				}
+				if findings, err = hostFindings(cfg, program.Catalog, program.Call, mode, host); err != nil {
+					return err
+				}
+			}
 			if len(findings) == 0 && format != "json" {
 				return nil
 			}
@@ -46,6 +62,8 @@ silent and exits 0 when all is well, and exits 1 otherwise. It sends nothing.`,
 		},
 	}
 	s.configFlags(cmd)
+	cmd.Flags().StringSliceVar(&host, "host", nil, "also hold the list of tools against the rules of the `HOST`: "+hostNames)
+	o.modeFlags(cmd)
 	cmd.Flags().StringVar(&format, "format", "text", "print findings as `FORMAT`: "+strings.Join(diag.Formats(), ", "))
 	return cmd
 }

@@ -41,6 +41,7 @@ var packages = map[string][]string{
 	"runtime/search":    {"runtime/catalog"},
 	"runtime/surface":   {"runtime/catalog", "runtime/call", "runtime/nearest", "runtime/signature", "runtime/search"},
 	"runtime/tokens":    {},
+	"runtime/hosts":     {},
 	"runtime/signature": {"runtime/catalog", "runtime/tokens"},
 	"runtime/serve":     {"runtime/catalog", "runtime/call", "runtime/surface"},
 	"internal/sample":   {},
@@ -49,13 +50,13 @@ var packages = map[string][]string{
 	"internal/scenario":    {"internal/sample", "runtime/tokens"},
 	"internal/searchbench": {"runtime/catalog", "runtime/search"},
 	"cmd/metacue": {"schema", "cue", "runtime/diag", "runtime/nearest", "runtime/catalog", "runtime/call", "runtime/load",
-		"runtime/compile", "runtime/exec", "runtime/bind", "runtime/rest", "runtime/surface", "runtime/tokens", "runtime/serve", "runtime/expect", "internal/demo"},
+		"runtime/compile", "runtime/exec", "runtime/bind", "runtime/rest", "runtime/surface", "runtime/tokens", "runtime/serve", "runtime/expect", "runtime/hosts", "internal/demo"},
 }
 
 // modules says which packages may import each third-party module: each lives
 // in few stages, so that it can be exchanged there.
 var modules = map[string][]string{
-	"cuelang.org/go":                           {"runtime/load", "runtime/compile", "runtime/jsonschema", "runtime/expr", "runtime/expect"},
+	"cuelang.org/go":                           {"runtime/load", "runtime/compile", "runtime/jsonschema", "runtime/expr", "runtime/expect", "runtime/hosts"},
 	"github.com/modelcontextprotocol/go-sdk":   {"runtime/surface", "runtime/serve", "runtime/tokens", "internal/demo", "internal/scenario"},
 	"github.com/go-resty/resty/v2":             {"runtime/rest"},
 	"github.com/itchyny/gojq":                  {"runtime/load", "runtime/exec", "internal/scenario"},

@@ -4,6 +4,8 @@ import (
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 	"cuelang.org/go/cue/token"
+
+	"github.com/metacue/metacue/runtime/diag"
 )
 
 // Tool is one tool of the configuration.
@@ -30,6 +32,30 @@ func (c *Config) Tools() []Tool { return c.tools }
 // operator declares them: each a Tool whose path is domains.DOMAIN.state.NAME, and
 // which refers to no arguments.
 func (c *Config) State() []Tool { return members(c.Own, c.Value, "state") }
+
+// Finding is a finding about a field, given by the labels that lead to it. It
+// stands where the operator wrote the field, or what is nearest above it: an
+// element of a list, or what comes from outside, has no label of its own.
+func (c *Config) Finding(labels []string, message string) diag.Finding {
+	v, at := c.Own, c.Own.Pos()
+	var path []cue.Selector
+	for _, label := range labels {
+		path = append(path, cue.Str(label))
+		next := cue.Value{}
+		it, err := v.Fields(cue.Optional(true))
+		for err == nil && it.Next() {
+			if it.Selector().Unquoted() == label {
+				next = it.Value()
+			}
+		}
+		if v = next; v.Exists() && v.Pos().IsValid() {
+			at = v.Pos()
+		}
+	}
+	f := diag.Finding{Path: cue.MakePath(path...).String(), Message: message}
+	f.File, f.Line, f.Column = c.Position(at)
+	return f
+}
 
 // Ref is one reference to an argument (or a step) in the syntax of a tool.
 type Ref struct {
