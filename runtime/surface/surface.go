@@ -35,6 +35,9 @@ type Surface interface {
 	Tools() []*mcp.Tool
 	// Instructions is for the model, when a session begins. It may be empty.
 	Instructions() string
+	// Spell says how a call of a tool is written here: the name that is called and
+	// the arguments that it takes. args is a JSON object.
+	Spell(t *catalog.Tool, args json.RawMessage) (name string, arguments json.RawMessage)
 	// Call answers tools/call. name need not be one of Tools: aliases are not
 	// listed, and meta lists none of the catalog's tools. args is what the client
 	// sent, nil included. Whatever goes wrong with a call is told in the result;

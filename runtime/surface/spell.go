@@ -1,0 +1,20 @@
+package surface
+
+import (
+	"encoding/json"
+
+	"github.com/metacue/metacue/runtime/catalog"
+)
+
+// Spell says that a tool is called by its name.
+func (f *flat) Spell(t *catalog.Tool, args json.RawMessage) (string, json.RawMessage) {
+	return t.Name, args
+}
+
+// Spell says that a tool is named in the arguments of execute_tool.
+func (m *meta) Spell(t *catalog.Tool, args json.RawMessage) (string, json.RawMessage) {
+	return executeTool, compact(struct {
+		ToolName  string          `json:"tool_name"`
+		Arguments json.RawMessage `json:"arguments"`
+	}{t.Name, args})
+}
