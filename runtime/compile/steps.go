@@ -140,6 +140,9 @@ func (b *toolCompiler) literalEach(field string) {
 			b.link(field, f.Pos(), b.origins(f.Value, from))
 			return false
 		}
+		if err == nil && slices.Contains([]string{"vars", "query", "headers", "body", "form", "multipart", "text", "binary"}, name) {
+			return false // what is sent may have members of any name
+		}
 		if err != nil || !slices.Contains([]string{"path", "method", "upstream"}, name) {
 			return true
 		}

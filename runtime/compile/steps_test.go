@@ -232,6 +232,12 @@ func TestStepFindings(t *testing.T) {
 				a: each: [for p in input.paths {method: "GET", path: "/\(p)"}]
 			}`, []string{"14: path must be literal"},
 		},
+		"path and method as members of what is sent": {
+			`input: {paths!: [...string]}
+			steps: {
+				a: each: [for p in input.paths {method: "POST", path: "/x", query: path: p, body: {path: p, method: p}}]
+			}`, nil,
+		},
 		"half-element": {
 			`input: {ids!: [...int], note?: string}
 			steps: {
