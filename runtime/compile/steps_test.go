@@ -244,6 +244,16 @@ func TestStepFindings(t *testing.T) {
 				a: each: [for i in [1] {method: "POST", path: "/x", body: {"i": i, ids: input.ids, n: input.note}}]
 			}`, []string{"14: element 0 of a list would be sent without a part"},
 		},
+		// A step that always runs has a result wherever it stands; another may have none.
+		"element with a result": {
+			`input: note?: string
+			steps: {
+				a: http: {method: "GET", path: "/a"}
+				b: {when: input.note != _|_, http: {method: "GET", path: "/b"}}
+				c: http: {method: "POST", path: "/c", body: [{id: steps.a.result.id}]}
+				d: http: {method: "POST", path: "/d", body: [{id: steps.b.result.id}]}
+			}`, []string{"17: element 0 of a list would be sent without a part"},
+		},
 		"http beside steps": {
 			`input: {}
 			http: {method: "GET", path: "/a"}

@@ -6,7 +6,6 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
-	"cuelang.org/go/cue/cuecontext"
 
 	"github.com/metacue/metacue/runtime/bind"
 	"github.com/metacue/metacue/runtime/expr"
@@ -63,8 +62,8 @@ func (b *toolCompiler) absentRules() {
 	}
 }
 
-// withRequired is the tool with its required arguments there, though not known,
-// and no other.
+// withRequired is the tool with its required arguments and the results of the
+// steps that always run there, though not known, and no others.
 func (b *toolCompiler) withRequired() cue.Value {
 	tool := b.src.Value
 	for _, f := range b.schema.Fields {
@@ -72,7 +71,20 @@ func (b *toolCompiler) withRequired() cue.Value {
 			tool = tool.FillPath(cue.MakePath(cue.Str(bind.RootInput), cue.Str(f.Name)), f.Value)
 		}
 	}
+	for name, step := range fields(b.src.Own.LookupPath(parsePath(bind.RootSteps))) {
+		_, http := below(step, "http")
+		_, when := below(step, "when")
+		_, optional := below(step, "optional")
+		if http && !when && !optional {
+			tool = tool.FillPath(cue.MakePath(cue.Str(bind.RootSteps), cue.Str(name)), answered(tool))
+		}
+	}
 	return tool
+}
+
+// answered is what a step has once it has run, though not known.
+func answered(tool cue.Value) cue.Value {
+	return tool.Context().CompileString("{status: int, headers: [string]: string, result: _}")
 }
 
 // withAll is the tool with all arguments there, their optional parts included, and
@@ -85,7 +97,7 @@ func (b *toolCompiler) withAll() (tool cue.Value, certain bool) {
 		tool = tool.FillPath(cue.MakePath(cue.Str(bind.RootInput), cue.Str(f.Name)), v)
 		certain = certain && all
 	}
-	state := cuecontext.New().CompileString("{status: int, headers: [string]: string, result: _}")
+	state := answered(tool)
 	for name := range fields(b.src.Own.LookupPath(parsePath(bind.RootSteps))) {
 		tool = tool.FillPath(cue.MakePath(cue.Str(bind.RootSteps), cue.Str(name)), state)
 	}
