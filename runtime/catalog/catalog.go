@@ -31,6 +31,7 @@ type Catalog struct {
 	Escape []*Tool
 
 	byName map[string]*Tool // by name and by alias
+	hidden map[string]*Tool // state and escape
 }
 
 // Server says who the server is.
@@ -124,20 +125,21 @@ func (b Bounds) Allow(t *Tool) bool {
 
 // New indexes a catalog. Names and aliases must be unique; compile sees to it.
 func New(c Catalog) *Catalog {
-	c.byName = map[string]*Tool{}
-	add := func(tools []*Tool) {
-		for _, t := range tools {
+	c.byName, c.hidden = map[string]*Tool{}, map[string]*Tool{}
+	for _, d := range c.Domains {
+		for _, t := range d.Tools {
 			c.byName[t.Name] = t
 			for _, a := range t.Aliases {
 				c.byName[a] = t
 			}
 		}
+		for _, t := range d.State {
+			c.hidden[t.Name] = t
+		}
 	}
-	for _, d := range c.Domains {
-		add(d.Tools)
-		add(d.State)
+	for _, t := range c.Escape {
+		c.hidden[t.Name] = t
 	}
-	add(c.Escape)
 	return &c
 }
 
@@ -173,6 +175,15 @@ func (c *Catalog) Within(b Bounds) *Catalog {
 func (c *Catalog) Tool(name string) (*Tool, bool) {
 	t, ok := c.byName[name]
 	return t, ok
+}
+
+// Callable finds whatever a program can run: a tool by name or alias, and what
+// surfaces alone ask for, state and escape, by name.
+func (c *Catalog) Callable(name string) (*Tool, bool) {
+	if t, ok := c.hidden[name]; ok {
+		return t, true
+	}
+	return c.Tool(name)
 }
 
 // Domain finds a domain by name.

@@ -217,7 +217,7 @@ type prepared struct {
 // prepare takes a call through everything that needs no evaluation and no
 // network: bounds, repair, validation, defaults.
 func (p *Program) prepare(ctx context.Context, caller call.Caller, name string, raw json.RawMessage) (*prepared, *call.Result) {
-	info, ok := p.Catalog.Tool(name)
+	info, ok := p.Catalog.Callable(name)
 	if !ok || !caller.Bounds.Allow(info) {
 		return nil, p.unknown(caller, name)
 	}

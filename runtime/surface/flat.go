@@ -20,24 +20,14 @@ type flat struct {
 func newFlat(c *catalog.Catalog, do call.Func) Surface {
 	f := &flat{catalog: c, do: do, tools: []*mcp.Tool{}}
 	for _, t := range c.Tools() {
-		tool := &mcp.Tool{
-			Name:        t.Name,
-			Title:       t.Title,
-			Description: t.Description,
-			Annotations: annotations(t.Annotations),
-			InputSchema: t.InputSchema,
-		}
-		if t.OutputSchema != nil {
-			tool.OutputSchema = t.OutputSchema
-		}
-		f.tools = append(f.tools, tool)
+		f.tools = append(f.tools, listed(t))
 	}
 	sortTools(f.tools)
 	return f
 }
 
 func (f *flat) Tools() []*mcp.Tool   { return f.tools }
-func (f *flat) Instructions() string { return f.catalog.Server.Instructions }
+func (f *flat) Instructions() string { return instructions(f.catalog, "") }
 
 func (f *flat) Call(ctx context.Context, caller call.Caller, name string, args json.RawMessage) (*mcp.CallToolResult, error) {
 	t, ok := f.catalog.Tool(name)

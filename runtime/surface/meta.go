@@ -3,7 +3,6 @@ package surface
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,10 +10,11 @@ import (
 
 	"github.com/metacue/metacue/runtime/call"
 	"github.com/metacue/metacue/runtime/catalog"
-	"github.com/metacue/metacue/runtime/nearest"
+	"github.com/metacue/metacue/runtime/search"
+	"github.com/metacue/metacue/runtime/signature"
 )
 
-// The tools of meta.
+// The tools of meta that are always there.
 const (
 	listDomains     = "list_domains"
 	listDomainTools = "list_domain_tools"
@@ -26,79 +26,50 @@ const (
 const metaInstructions = "list_domain_tools finds tools, get_tool_schema gives their arguments, execute_tool runs them. Skip what you already know."
 
 // meta lists four tools, whatever the number behind them: three that find a
-// tool, one that runs it.
+// tool, one that runs it. Options of the configuration add to them; each has its
+// part in options.go.
 type meta struct {
-	catalog *catalog.Catalog
-	do      call.Func
-	tools   []*mcp.Tool
-	own     map[string]metaTool
-}
-
-// metaTool is one of the four: what is listed, and what a call does.
-type metaTool struct {
-	listed *mcp.Tool
-	run    func(context.Context, call.Caller, *envelope) call.Result
+	front
+	index *search.Index
 }
 
 func newMeta(c *catalog.Catalog, do call.Func) Surface {
-	m := &meta{catalog: c, do: do, own: map[string]metaTool{}}
-	finds := annotations(catalog.Annotations{ReadOnly: true, Idempotent: true})
-	for _, t := range []metaTool{
+	m := &meta{front: front{catalog: c, do: do, strict: c.Meta.ByEffect, says: metaInstructions}, index: search.New(c)}
+	m.by = func(t *catalog.Tool) string { return m.runner(t.Effect).execute }
+	own := []ownTool{
 		{&mcp.Tool{
 			Name:        listDomains,
-			Description: "Describe the domains.",
-			Annotations: finds,
+			Description: "Describe domains.",
+			Annotations: annotations(finds),
 			InputSchema: inputSchema(nil),
 		}, m.listDomains},
 		{&mcp.Tool{
 			Name:        listDomainTools,
-			Description: "List a domain's tools. Domains: " + m.summaries(),
-			Annotations: finds,
+			Description: "List tools. Domains: " + summaries(c.Domains),
+			Annotations: annotations(finds),
 			InputSchema: inputSchema([]string{"domain"},
 				property("domain", schema{Type: "string", Enum: m.domains()}),
 				property("action", schema{Type: "string", Enum: m.actions()})),
 		}, m.listDomainTools},
 		{&mcp.Tool{
 			Name:        getToolSchema,
-			Description: "Get the schema and examples of one or several tools.",
-			Annotations: finds,
+			Description: "Get schemas and examples.",
+			Annotations: annotations(finds),
 			InputSchema: inputSchema(nil,
 				property("tool_name", schema{Type: "string"}),
 				property("tool_names", schema{Type: "array", Items: &schema{Type: "string"}})),
 		}, m.getToolSchema},
-		{&mcp.Tool{
-			Name:        executeTool,
-			Description: "Run a tool. Call directly if you know name and arguments.",
-			Annotations: annotations(worst(c.Tools())),
-			InputSchema: inputSchema([]string{"tool_name"},
-				property("tool_name", schema{Type: "string"}),
-				property("arguments", schema{Type: "object"})),
-		}, m.executeTool},
-	} {
-		m.own[t.listed.Name] = t
-		m.tools = append(m.tools, t.listed)
 	}
-	sortTools(m.tools)
+	own = append(own, m.executeTools()...)
+	own = append(own, m.searchTools()...)
+	own = append(own, m.apiRequests()...)
+	m.list(own...)
 	return m
 }
 
-func (m *meta) Tools() []*mcp.Tool { return m.tools }
-
-func (m *meta) Instructions() string {
-	return strings.TrimSpace(m.catalog.Server.Instructions + "\n" + metaInstructions)
-}
-
-func (m *meta) Call(ctx context.Context, caller call.Caller, name string, args json.RawMessage) (*mcp.CallToolResult, error) {
-	if t, ok := m.own[name]; ok {
-		e := open(t.listed, args)
-		r := t.run(ctx, caller, e)
-		return result(r, e.repairs...), nil
-	}
-	t, ok := m.catalog.Tool(name)
-	if !ok {
-		return nil, unknownTool(m.catalog, name, listDomains, listDomainTools, getToolSchema, executeTool)
-	}
-	return result(m.do(ctx, caller, t.Name, args), name+" is not listed here and was run as by "+executeTool), nil
+// checkMeta finds tools that have the names of the surface's own.
+func checkMeta(c *catalog.Catalog) []Fault {
+	return reserved("meta", c, newMeta(c, nil).(*meta).names()...)
 }
 
 // domainFull is a domain in the answer of list_domains.
@@ -124,8 +95,19 @@ func (m *meta) listDomains(_ context.Context, _ call.Caller, e *envelope) call.R
 type toolSummary struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
+	Domain      string          `json:"domain,omitempty"` // where it is not asked for
 	Action      string          `json:"action"`
+	Signature   string          `json:"signature,omitempty"`
 	Defaults    json.RawMessage `json:"defaults,omitempty"`
+}
+
+// summary is what a list tells of a tool.
+func (m *meta) summary(t *catalog.Tool) toolSummary {
+	s := toolSummary{Name: t.Name, Description: t.Description, Action: t.Action, Defaults: t.Defaults}
+	if m.catalog.Meta.Signatures {
+		s.Signature = signature.Of(t)
+	}
+	return s
 }
 
 func (m *meta) listDomainTools(_ context.Context, _ call.Caller, e *envelope) call.Result {
@@ -147,7 +129,7 @@ func (m *meta) listDomainTools(_ context.Context, _ call.Caller, e *envelope) ca
 	tools := []toolSummary{}
 	for _, t := range d.Tools {
 		if action == "" || action == t.Action {
-			tools = append(tools, toolSummary{t.Name, t.Description, t.Action, t.Defaults})
+			tools = append(tools, m.summary(t))
 		}
 	}
 	return answer(struct {
@@ -172,13 +154,6 @@ type toolSchema struct {
 type toolExample struct {
 	Description string          `json:"description,omitempty"`
 	Arguments   json.RawMessage `json:"arguments"`
-}
-
-// toolUnknown stands in the place of a tool that there is not.
-type toolUnknown struct {
-	ToolName string   `json:"tool_name"`
-	Error    string   `json:"error"`
-	Nearest  []string `json:"nearest"`
 }
 
 func (m *meta) getToolSchema(_ context.Context, _ call.Caller, e *envelope) call.Result {
@@ -227,7 +202,8 @@ func (m *meta) about(name string) (any, bool) {
 	return s, true
 }
 
-func (m *meta) executeTool(ctx context.Context, caller call.Caller, e *envelope) call.Result {
+// executeTool runs a tool of an effect; "" is any.
+func (m *meta) executeTool(ctx context.Context, caller call.Caller, effect catalog.Effect, e *envelope) call.Result {
 	name, args := e.text("tool_name", true), e.optional("arguments")
 	beside := e.members
 	e.members = nil
@@ -235,137 +211,26 @@ func (m *meta) executeTool(ctx context.Context, caller call.Caller, e *envelope)
 		return refusal
 	}
 	t, ok := m.catalog.Tool(name)
-	if !ok {
+	switch {
+	case !ok && m.own[name].listed != nil:
+		r := answer(toolUnknown{name, name + " is called by itself, not through " + e.tool.Name, []string{name}})
+		r.IsError = true
+		return r
+	case !ok:
 		about, _ := m.about(name)
-		if u := about.(toolUnknown); m.own[name].listed != nil {
-			u.Error, u.Nearest = name+" is called by itself, not through "+executeTool, []string{name}
-			about = u
-		}
 		r := answer(about)
 		r.IsError = true
 		return r
+	case effect != "" && effect != t.Effect:
+		right := m.runner(t.Effect)
+		return elsewhere(name, name+" "+right.does, right.execute)
 	}
 	if len(beside) > 0 {
 		var fault string
-		if args, fault = fold(t, args, beside); fault != "" {
+		if args, fault = fold(t, "arguments", args, beside); fault != "" {
 			return wrongArguments(fault, t.Name, t.InputSchema)
 		}
 		e.repairs = append(e.repairs, strings.Join(namesOf(beside), ", ")+" stood beside arguments and was read as part of it")
 	}
 	return m.do(ctx, caller, t.Name, args)
-}
-
-// fold puts what stands beside tool_name, where a caller left the envelope out,
-// into the arguments. The fault is not empty when that could mean two things.
-func fold(t *catalog.Tool, args json.RawMessage, beside []member) (_ json.RawMessage, fault string) {
-	if absent(args) {
-		return writeObject(beside), ""
-	}
-	var own struct {
-		Properties map[string]json.RawMessage `json:"properties"`
-	}
-	if err := json.Unmarshal(t.InputSchema, &own); err != nil || own.Properties["arguments"] != nil {
-		return nil, t.Name + " has an argument called arguments: put all arguments of the tool into arguments"
-	}
-	inner, _ := unquote(args, '{')
-	members, err := readObject(inner)
-	if err != nil {
-		return nil, "arguments must be a JSON object: " + err.Error()
-	}
-	for _, b := range beside {
-		i := slices.IndexFunc(members, func(m member) bool { return m.name == b.name })
-		switch {
-		case i < 0:
-			members = append(members, b)
-		case string(members[i].value) != string(b.value):
-			return nil, fmt.Sprintf("%s is given twice, in arguments and beside it: put it into arguments", clip(b.name))
-		}
-	}
-	return writeObject(members), ""
-}
-
-// unknown gathers the names of one call that mean nothing.
-type unknown struct {
-	faults, nearest []string
-}
-
-// add notes that there is no domain or action of a name. Where none of those
-// there are is near, all are named.
-func (u *unknown) add(kind, name string, there []string) {
-	fault := fmt.Sprintf("unknown %s: %s", kind, clip(name))
-	near := nearest.Names(name, there)
-	if len(near) == 0 && len(there) > 0 {
-		fault += "; there are " + strings.Join(there, ", ")
-	}
-	u.faults = append(u.faults, fault)
-	u.nearest = append(u.nearest, near...)
-}
-
-func (u *unknown) refusal() call.Result {
-	r := answer(struct {
-		Error   string   `json:"error"`
-		Nearest []string `json:"nearest"`
-	}{strings.Join(u.faults, "; "), append([]string{}, u.nearest...)})
-	r.IsError = true
-	return r
-}
-
-// answer is v as compact JSON in one block of text.
-func answer(v any) call.Result { return call.Text(string(compact(v))) }
-
-// domains, actions and summaries give what is in use, as declared.
-func (m *meta) domains() []string {
-	var names []string
-	for _, d := range m.catalog.Domains {
-		names = append(names, d.Name)
-	}
-	return names
-}
-
-func (m *meta) actions() []string {
-	var names []string
-	for _, a := range m.catalog.ActionsInUse() {
-		names = append(names, a.Name)
-	}
-	return names
-}
-
-func (m *meta) summaries() string {
-	var s []string
-	for _, d := range m.catalog.Domains {
-		s = append(s, d.Name+" ("+strings.TrimSuffix(d.Summary, ".")+")")
-	}
-	return strings.Join(s, ", ")
-}
-
-// worst is what calling any of tools can do.
-func worst(tools []*catalog.Tool) catalog.Annotations {
-	a := catalog.Annotations{ReadOnly: true, Idempotent: true}
-	for _, t := range tools {
-		a.ReadOnly = a.ReadOnly && t.Annotations.ReadOnly
-		a.Destructive = a.Destructive || t.Annotations.Destructive
-		a.Idempotent = a.Idempotent && t.Annotations.Idempotent
-		a.OpenWorld = a.OpenWorld || t.Annotations.OpenWorld
-	}
-	return a
-}
-
-// schema is as much of JSON Schema as the arguments of the four need.
-type schema struct {
-	Type  string   `json:"type"`
-	Enum  []string `json:"enum,omitempty"`
-	Items *schema  `json:"items,omitempty"`
-}
-
-// property is one property of an inputSchema.
-func property(name string, s schema) member { return member{name, compact(s)} }
-
-// inputSchema is the schema of an object, its properties in the order given.
-// properties is there even when empty: some hosts refuse a schema without it.
-func inputSchema(required []string, properties ...member) json.RawMessage {
-	return compact(struct {
-		Type       string          `json:"type"`
-		Properties json.RawMessage `json:"properties"`
-		Required   []string        `json:"required,omitempty"`
-	}{"object", writeObject(properties), required})
 }

@@ -11,9 +11,13 @@ func (f *flat) Spell(t *catalog.Tool, args json.RawMessage) (string, json.RawMes
 	return t.Name, args
 }
 
-// Spell says that a tool is named in the arguments of execute_tool.
+// Spell says that a tool is named in the arguments of execute_tool, or of the tool
+// for its effect. One that is pinned is called by its name.
 func (m *meta) Spell(t *catalog.Tool, args json.RawMessage) (string, json.RawMessage) {
-	return executeTool, compact(struct {
+	if m.pinned(t) {
+		return t.Name, args
+	}
+	return m.by(t), compact(struct {
 		ToolName  string          `json:"tool_name"`
 		Arguments json.RawMessage `json:"arguments"`
 	}{t.Name, args})

@@ -11,7 +11,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -39,7 +41,7 @@ type Surface interface {
 	// the arguments that it takes. args is a JSON object.
 	Spell(t *catalog.Tool, args json.RawMessage) (name string, arguments json.RawMessage)
 	// Call answers tools/call. name need not be one of Tools: aliases are not
-	// listed, and meta lists none of the catalog's tools. args is what the client
+	// listed, and all but flat list few of the catalog's tools. args is what the client
 	// sent, nil included. Whatever goes wrong with a call is told in the result;
 	// an error is a *jsonrpc.Error, for a name that means nothing here.
 	Call(ctx context.Context, caller call.Caller, name string, args json.RawMessage) (*mcp.CallToolResult, error)
@@ -47,12 +49,12 @@ type Surface interface {
 
 // modes holds the surfaces, the default first.
 var modes = []struct {
-	name string
-	new  func(*catalog.Catalog, call.Func) Surface
-	own  []string // names that the surface needs for itself
+	name  string
+	new   func(*catalog.Catalog, call.Func) Surface
+	check func(*catalog.Catalog) []Fault // what stands in the way of it
 }{
-	{"flat", newFlat, nil},
-	{"meta", newMeta, []string{listDomains, listDomainTools, getToolSchema, executeTool}},
+	{"flat", newFlat, func(*catalog.Catalog) []Fault { return nil }},
+	{"meta", newMeta, checkMeta},
 }
 
 // Modes lists the names that New takes, the default first.
@@ -65,26 +67,105 @@ func Modes() []string {
 }
 
 // New makes the surface of a mode over a catalog that is already within the
-// bounds of its callers (catalog.Catalog.Within). Tools are run by do. A tool that
-// answers to a name which the surface needs for itself could never be called.
+// bounds of its callers (catalog.Catalog.Within). Tools are run by do.
 func New(mode string, c *catalog.Catalog, do call.Func) (Surface, error) {
-	for _, m := range modes {
-		if m.name == mode {
-			for _, name := range m.own {
-				if t, ok := c.Tool(name); ok {
-					return nil, fmt.Errorf("%s mode needs the name %s for itself, and the tool %s of the domain %s answers to it: rename it, or leave it out", mode, name, t.Name, t.Domain)
-				}
-			}
-			return m.new(c, do), nil
+	faults, err := Check(mode, c)
+	if err != nil {
+		return nil, err
+	}
+	if len(faults) > 0 {
+		texts := make([]string, len(faults))
+		for i, f := range faults {
+			texts[i] = strings.Join(f.Path, ".") + ": " + f.Message
+		}
+		return nil, errors.New(strings.Join(texts, "\n"))
+	}
+	i := slices.Index(Modes(), mode)
+	return modes[i].new(c, do), nil
+}
+
+// Fault is something of a configuration that a surface cannot show.
+type Fault struct {
+	Path    []string // of the field in the configuration
+	Message string
+}
+
+// Check finds what stands in the way of serving a catalog in a mode: names that
+// the surface needs for itself, so that a tool which has one could never be
+// called.
+func Check(mode string, c *catalog.Catalog) ([]Fault, error) {
+	i := slices.Index(Modes(), mode)
+	if i < 0 {
+		return nil, fmt.Errorf("unknown mode %q: one of %s", mode, strings.Join(Modes(), ", "))
+	}
+	return modes[i].check(c), nil
+}
+
+// reserved finds tools that answer to names which a mode needs for itself.
+func reserved(mode string, c *catalog.Catalog, names ...string) []Fault {
+	var faults []Fault
+	for _, name := range names {
+		if t, ok := c.Tool(name); ok {
+			faults = append(faults, Fault{toolPath(t), fmt.Sprintf(
+				"%s mode needs the name %s for itself, and the tool %s of the domain %s answers to it: rename it, or leave it out", mode, name, t.Name, t.Domain)})
 		}
 	}
-	return nil, fmt.Errorf("unknown mode %q: one of %s", mode, strings.Join(Modes(), ", "))
+	return faults
+}
+
+// toolPath is where the configuration declares a tool, or a field of it.
+func toolPath(t *catalog.Tool, field ...string) []string {
+	return append([]string{"domains", t.Domain, "tools", t.Name}, field...)
 }
 
 // sortTools puts tools into the order of tools/list.
 func sortTools(tools []*mcp.Tool) []*mcp.Tool {
 	slices.SortFunc(tools, func(a, b *mcp.Tool) int { return strings.Compare(a.Name, b.Name) })
 	return tools
+}
+
+// listed is a tool of the catalog as it is listed by its own name.
+func listed(t *catalog.Tool) *mcp.Tool {
+	tool := &mcp.Tool{
+		Name:        t.Name,
+		Title:       t.Title,
+		Description: t.Description,
+		Annotations: annotations(t.Annotations),
+		InputSchema: t.InputSchema,
+	}
+	if t.OutputSchema != nil {
+		tool.OutputSchema = t.OutputSchema
+	}
+	return tool
+}
+
+// instructions are those of the configuration and what a surface adds.
+func instructions(c *catalog.Catalog, own string) string {
+	all := []string{c.Server.Instructions, own}
+	if slices.ContainsFunc(c.Tools(), takesIdentifiers) {
+		all = append(all, "Pass identifiers together where a tool takes a list of them, never one by one.")
+	}
+	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), "\n")
+}
+
+// identifiers is the name of an argument that takes several, such as ids,
+// user_ids and workItemIds.
+var identifiers = regexp.MustCompile(`(^|_)ids$|[a-z0-9]I[dD]s$`)
+
+// takesIdentifiers says whether a tool takes a list of identifiers.
+func takesIdentifiers(t *catalog.Tool) bool {
+	var input struct {
+		Properties map[string]struct{ Type any }
+	}
+	if json.Unmarshal(t.InputSchema, &input) != nil {
+		return false
+	}
+	for name, p := range input.Properties {
+		if p.Type == "array" && identifiers.MatchString(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // annotations gives the hints of a tool, each said outright: the protocol's
