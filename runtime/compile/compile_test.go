@@ -287,8 +287,8 @@ func TestFindings(t *testing.T) {
 			[]string{`13 domains.d.tools.t.response.schema: b cannot be stated in JSON Schema`},
 		},
 		"of the step": {
-			server("t: {description: \"T\", action: \"read\", steps: a: http: {method: \"GET\", path: \"/x\"}\nresponse: {\naccept: [404]\nerror: \".e\"\ncontentType: \"a/b\"}}"),
-			[]string{`14 domains.d.tools.t.response.accept: belongs to the step`, `15 domains.d.tools.t.response.error: belongs to the step`, `16 domains.d.tools.t.response.contentType: belongs to the step`},
+			server("t: {description: \"T\", action: \"read\", steps: a: http: {method: \"GET\", path: \"/x\"}\nresponse: {\naccept: [404]\nerror: \".e\"\ncontentType: \"a/b\"\nretry: on: \"true\"}}"),
+			[]string{`14 domains.d.tools.t.response.accept: belongs to the step`, `15 domains.d.tools.t.response.error: belongs to the step`, `16 domains.d.tools.t.response.contentType: belongs to the step`, `17 domains.d.tools.t.response.retry: belongs to the step`},
 		},
 		"paginate beside an argument of its own": {
 			server("t: {description: \"T\", action: \"read\", input: {\ncursor?: string}, http: {method: \"GET\", path: \"/x\"}, response: paginate: link: true}"),

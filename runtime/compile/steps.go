@@ -24,6 +24,7 @@ func (b *toolCompiler) steps(tool *exec.Tool) {
 				Accept:      b.statuses("response.accept"),
 				ContentType: b.contentType("response.contentType"),
 				Error:       b.jq("response.error"),
+				Retry:       b.retry("response.retry"),
 			}}
 		}
 		return
@@ -51,6 +52,7 @@ func (b *toolCompiler) step(tool *exec.Tool, name string) {
 		Optional:    yes(b.at(field), "optional", false),
 		ContentType: b.contentType(field + ".contentType"),
 		Error:       b.jq(field + ".error"),
+		Retry:       b.retry(field + ".retry"),
 		JQ:          b.jq(field + ".jq"),
 	}
 	if when := parsePath(field + ".when"); b.src.Own.LookupPath(when).Exists() {
@@ -87,6 +89,15 @@ func (b *toolCompiler) contentType(field string) bind.Evaluator {
 		panic(err) // a string is always valid
 	}
 	return exec.Constant(literal)
+}
+
+// retry compiles which failures make a request again, nil when none do.
+func (b *toolCompiler) retry(field string) *exec.Retry {
+	v := b.at(field)
+	if !v.Exists() {
+		return nil
+	}
+	return &exec.Retry{On: b.jq(field + ".on"), Pace: b.pace(v, b.path+"."+field)}
 }
 
 // each compiles a list of requests, which is made by CUE at the call.

@@ -306,3 +306,26 @@ func TestStepsDryRun(t *testing.T) {
 		t.Errorf("sent: %q", log)
 	}
 }
+
+// TestRetryFindings pins what vet says of requests that are made again.
+func TestRetryFindings(t *testing.T) {
+	for retry, want := range map[string]string{
+		`{on: ".message | contains(\"x\")", attempts: 6, backoff: "1s", maxBackoff: "1m"}`: "",
+		`{on: "$args.a == 1"}`:          "", // a reference to the argument
+		`{attempts: 2}`:                 "is missing, and required",
+		`{on: ".["}`:                    "is no jq program",
+		`{on: "$args.b"}`:               "$args.b is no argument of the tool",
+		`{on: "true", attempts: 0}`:     "must be 1 to 100",
+		`{on: "true", backoff: "soon"}`: "must be a duration",
+		`{on: "true", backoff: "0s"}`:   "is no duration above zero",
+		`{on: "true", maxBackof: "1s"}`: "maxBackoff",
+		`{on: "true", when: true}`:      "there is no such field",
+		`"409"`:                         "must be",
+		`{on: input.a}`:                 "must be literal",
+	} {
+		t.Run(retry, func(t *testing.T) {
+			found(t, `t: {description: "T", action: "create", input: a?: int, http: {method: "POST", path: "/x"}, response: retry: `+retry+`}`, want)
+			found(t, `t: {description: "T", action: "create", input: a?: int, steps: s: {http: {method: "POST", path: "/x", body: input.a}, retry: `+retry+`}}`, want)
+		})
+	}
+}

@@ -326,7 +326,7 @@ func (b *toolCompiler) response(tool *exec.Tool) {
 	tool.Response.MaxBytes = whole(r, "maxBytes", 0)
 	tool.Response.JQ = b.jq("response.jq")
 	if b.at("steps").Exists() {
-		for _, field := range []string{"accept", "contentType", "error"} {
+		for _, field := range []string{"accept", "contentType", "error", "retry"} {
 			if b.at("response." + field).Exists() {
 				b.fault("response."+field, "belongs to the step whose answer it is about")
 			}

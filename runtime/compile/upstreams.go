@@ -140,11 +140,8 @@ func (c *compiler) duration(v cue.Value, path, field string, otherwise time.Dura
 // it does nothing of the kind.
 func (c *compiler) policies(up *rest.Upstream, v cue.Value, path string) {
 	if r, ok := below(v, "retry"); ok {
-		up.Retry = &rest.Retry{
-			Attempts:   whole(r, "attempts", 0),
-			Backoff:    c.duration(r, path+".retry", "backoff", 0),
-			MaxBackoff: c.duration(r, path+".retry", "maxBackoff", 0),
-		}
+		pace := c.pace(r, path+".retry")
+		up.Retry = &pace
 	}
 	if r, ok := below(v, "rate"); ok {
 		perSecond, _ := r.LookupPath(parsePath("perSecond")).Float64()
@@ -173,6 +170,15 @@ func (c *compiler) policies(up *rest.Upstream, v cue.Value, path string) {
 func below(v cue.Value, path string) (cue.Value, bool) {
 	m := v.LookupPath(parsePath(path))
 	return m, m.Exists()
+}
+
+// pace reads how often and how fast a request is made again.
+func (c *compiler) pace(v cue.Value, path string) rest.Retry {
+	return rest.Retry{
+		Attempts:   whole(v, "attempts", 0),
+		Backoff:    c.duration(v, path, "backoff", 0),
+		MaxBackoff: c.duration(v, path, "maxBackoff", 0),
+	}
 }
 
 // address reads a URL that is no base of requests.

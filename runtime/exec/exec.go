@@ -39,6 +39,9 @@ type Program struct {
 	Limits bind.Bounds
 	// Sealer makes the cursors of tools with pages.
 	Sealer Sealer
+	// Sleep waits before a request is made again, or until ctx is done; nil waits
+	// by the clock.
+	Sleep func(ctx context.Context, d time.Duration) error
 	// Log takes what went wrong inside; nil discards it.
 	Log *slog.Logger
 }

@@ -285,15 +285,7 @@ func (p *Program) contentFailure(ctx context.Context, at *progress, step *Step, 
 	if step.Error == nil {
 		return nil
 	}
-	var input any
-	var err error
-	switch {
-	case len(resp.Body) == 0:
-	case resp.IsJSON():
-		input, err = resp.Decode()
-	case resp.IsText():
-		input, err = resp.Text()
-	}
+	input, err := body(resp)
 	var found []json.RawMessage
 	if err == nil {
 		found, err = step.Error.all(ctx, input, at.jqArgs(), resp.Status, jqHeaders(resp.Header))
@@ -322,6 +314,19 @@ func (p *Program) contentFailure(ctx context.Context, at *progress, step *Step, 
 		return &r
 	}
 	return nil
+}
+
+// body gives the body of an answer as jq sees it: JSON, a text as a string, and
+// nothing, as other kinds, as null.
+func body(resp *rest.Response) (any, error) {
+	switch {
+	case len(resp.Body) == 0:
+	case resp.IsJSON():
+		return resp.Decode()
+	case resp.IsText():
+		return resp.Text()
+	}
+	return nil, nil
 }
 
 // status gives a status code and its words.

@@ -40,6 +40,8 @@ type Step struct {
 	// Error finds failures inside answers whose status is a success: its outputs
 	// are the text of one, true, or other values that are not empty.
 	Error *JQ
+	// Retry makes requests again whose failure will pass; nil makes none again.
+	Retry *Retry
 	// JQ shapes the result before later steps see it.
 	JQ *JQ
 	// Refers names the earlier steps that the step refers to.
@@ -137,7 +139,7 @@ func (p *Program) step(ctx context.Context, at *progress, step *Step) *call.Resu
 	if err != nil {
 		return at.failed(step, -1, at.tool.fail(err))
 	}
-	resp, failure := p.exchange(ctx, at, step, req)
+	resp, failure := p.exchanges(ctx, at, step, req)
 	if resp == nil {
 		at.skip(step)
 		return at.failed(step, -1, failure)
@@ -241,7 +243,7 @@ func (p *Program) element(ctx context.Context, at *progress, step *Step, req *bi
 			failure = &failed
 		}
 	}()
-	resp, failure := p.exchange(ctx, at, step, req)
+	resp, failure := p.exchanges(ctx, at, step, req)
 	if failure != nil {
 		return nil, failure
 	}
@@ -425,6 +427,11 @@ func (at *progress) told(step *Step, index int, r call.Result) call.Result {
 	if index >= 0 {
 		more.Index = &index
 	}
+	return with(r, more)
+}
+
+// with adds the members of a structure to what a failed result says.
+func with(r call.Result, more any) call.Result {
 	text, tail := r.Content[0].Text, compact(more)
 	if body, ok := strings.CutSuffix(text, "}"); ok && len(body) > 1 {
 		text = body + "," + tail[1:]

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"cuelang.org/go/cue"
 
@@ -188,7 +189,7 @@ func (c *testCase) add(path, format string, args ...any) {
 func (c *testCase) run(ctx context.Context, p *exec.Program) diag.List {
 	canned := &client{Client: p.Client, c: c, base: p.Tools[c.tool.Name]}
 	q := *p
-	q.Client, q.Sealer = canned, open{}
+	q.Client, q.Sealer, q.Sleep = canned, open{}, hurry
 	r := q.Call(ctx, call.Caller{}, c.tool.Name, c.arguments)
 	for _, e := range c.exchanges {
 		if !e.done {
@@ -279,6 +280,9 @@ func (cl *client) Do(_ context.Context, req *bind.HTTP, _ rest.CallOptions) (*re
 	}
 	return &e.answer, nil
 }
+
+// hurry waits for nothing: a canned answer does not change with time.
+func hurry(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
 // open is a Sealer whose cursors can be read, and so be expected and given: the
 // JSON object {"p": POSITION, "a": ARGUMENTS}.

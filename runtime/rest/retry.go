@@ -11,10 +11,8 @@ import (
 	"time"
 )
 
-// Retry says how often and how fast a failed request is made again. Only calls
-// that are idempotent are repeated, after failures that may pass: a connection
-// that failed, and the statuses 429, 502, 503 and 504. Everything happens within
-// the call's one deadline.
+// Retry says how often and how fast a failed request is made again, within the
+// call's one deadline.
 type Retry struct {
 	// Attempts is the number of requests in all; 0 means 3.
 	Attempts int
@@ -38,8 +36,11 @@ func (r *Retry) check() (faults []error) {
 	return faults
 }
 
-// backoff gives the wait after a number of attempts.
-func (r *Retry) backoff(attempts int) time.Duration {
+// Most gives the number of requests in all.
+func (r *Retry) Most() int { return cmp.Or(r.Attempts, 3) }
+
+// Wait gives the wait after a number of attempts.
+func (r *Retry) Wait(attempts int) time.Duration {
 	longest := cmp.Or(r.Backoff, 250*time.Millisecond)
 	most := max(cmp.Or(r.MaxBackoff, 10*time.Second), longest)
 	for range attempts - 1 {
@@ -50,12 +51,25 @@ func (r *Retry) backoff(attempts int) time.Duration {
 	return rand.N(longest) + 1
 }
 
-// retries is a layer that repeats what may be repeated.
+// Sleep waits, or until ctx is done, whose error it then gives.
+func Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// retries is a layer that repeats the requests of calls that are idempotent,
+// after failures that may pass by themselves.
 func retries(c *Client, u *upstream, next exchange) exchange {
 	if u.Retry == nil {
 		return next
 	}
-	attempts := cmp.Or(u.Retry.Attempts, 3)
+	attempts := u.Retry.Most()
 	return func(ctx context.Context, e *sending) (*Response, error) {
 		if !e.options.Idempotent {
 			return next(ctx, e)
@@ -65,7 +79,7 @@ func retries(c *Client, u *upstream, next exchange) exchange {
 			if !passing(out, err) || ctx.Err() != nil {
 				return out, err
 			}
-			wait := u.Retry.backoff(attempt)
+			wait := u.Retry.Wait(attempt)
 			deadline, _ := ctx.Deadline() // Do has set one
 			if out != nil {
 				if asked, ok := out.RetryAfter(); ok {
@@ -84,11 +98,7 @@ func retries(c *Client, u *upstream, next exchange) exchange {
 				return out, err
 			}
 			c.log.DebugContext(ctx, "repeating the request", "upstream", u.Name, "attempt", attempt+1, "wait", wait)
-			timer := time.NewTimer(wait)
-			select {
-			case <-timer.C:
-			case <-ctx.Done():
-				timer.Stop()
+			if Sleep(ctx, wait) != nil {
 				return nil, u.ended(ctx, e.start, fmt.Sprintf("the upstream %q did not answer", u.Name))
 			}
 			e = e.again()
@@ -96,7 +106,8 @@ func retries(c *Client, u *upstream, next exchange) exchange {
 	}
 }
 
-// passing says whether a failure may pass by itself.
+// passing says whether a failure may pass by itself: a connection that failed,
+// and the statuses 429, 502, 503 and 504.
 func passing(out *Response, err error) bool {
 	var e *Error
 	if errors.As(err, &e) {

@@ -118,7 +118,7 @@ func TestBackoff(t *testing.T) {
 	} {
 		longest := time.Duration(0)
 		for range 1000 {
-			wait := tt.r.backoff(tt.attempts)
+			wait := tt.r.Wait(tt.attempts)
 			if wait <= 0 || wait > tt.most {
 				t.Fatalf("%+v after %d: %s", tt.r, tt.attempts, wait)
 			}
