@@ -38,7 +38,7 @@ var packages = map[string][]string{
 	"runtime/compile": {"schema", "runtime/diag", "runtime/nearest", "runtime/load", "runtime/catalog", "runtime/call", "runtime/jsonschema",
 		"runtime/bind", "runtime/expr", "runtime/rest", "runtime/exec"},
 	"runtime/expect":    {"runtime/diag", "runtime/load", "runtime/call", "runtime/bind", "runtime/expr", "runtime/rest", "runtime/exec"},
-	"runtime/search":    {"runtime/catalog"},
+	"runtime/search":    {"runtime/catalog", "runtime/nearest"},
 	"runtime/surface":   {"runtime/catalog", "runtime/call", "runtime/nearest", "runtime/signature", "runtime/search"},
 	"runtime/tokens":    {},
 	"runtime/hosts":     {},

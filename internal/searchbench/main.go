@@ -4,7 +4,8 @@
 //	go run ./internal/searchbench [FILE | FILE=OPENAPI]…
 //
 // Without files it takes the project's own set. It prints recall at 1, 3 and 5
-// and nDCG at 10 in per cent, and the time to index and to search 1,000 tools.
+// and nDCG at 10 in per cent, and the time to index 1,000 tools of each set and
+// to ask them a query.
 package main
 
 import (
@@ -14,7 +15,7 @@ import (
 )
 
 // ownSet is the project's own, from the folder of the module.
-const ownSet = "internal/searchbench/testdata/files.json"
+const ownSet = "internal/searchbench/testdata/office.json"
 
 func main() {
 	files := os.Args[1:]
@@ -28,16 +29,28 @@ func main() {
 }
 
 func run(w io.Writer, files []string) error {
-	fmt.Fprintf(w, "%-20s %-8s %6s %8s %10s %10s %10s %10s\n", "set", "ranking", "tools", "queries", "recall@1", "recall@3", "recall@5", "nDCG@10")
+	var sets []*set
 	for _, file := range files {
 		s, err := readSet(file)
 		if err != nil {
 			return err
 		}
+		sets = append(sets, s)
+	}
+	fmt.Fprintf(w, "%-20s %-8s %6s %8s %9s %9s %9s %9s\n", "set", "ranking", "tools", "queries", "recall@1", "recall@3", "recall@5", "nDCG@10")
+	for _, s := range sets {
 		for _, r := range rankings {
 			f := measure(s, r.over(s.catalog))
-			fmt.Fprintf(w, "%-20s %-8s %6d %8d %10.1f %10.1f %10.1f %10.1f\n", s.name, r.name, len(s.catalog.Tools()), len(s.queries),
+			fmt.Fprintf(w, "%-20s %-8s %6d %8d %9.1f %9.1f %9.1f %9.1f\n", s.name, r.name, len(s.catalog.Tools()), len(s.queries),
 				100*f.recall1, 100*f.recall3, 100*f.recall5, 100*f.ndcg10)
+		}
+	}
+	fmt.Fprintf(w, "\n%-20s %-8s %6s %12s %12s\n", "set", "ranking", "tools", "index", "query")
+	for _, s := range sets {
+		c := many(s.catalog, 1000)
+		for _, r := range rankings {
+			index, query := timing(s, c, r)
+			fmt.Fprintf(w, "%-20s %-8s %6d %9.1f ms %9.3f ms\n", s.name, r.name, len(c.Tools()), millis(index), millis(query))
 		}
 	}
 	return nil

@@ -5,11 +5,15 @@ import (
 	"github.com/metacue/metacue/runtime/search"
 )
 
-// rankings are what is compared: the base line and ours.
-var rankings = []struct {
+// ranking makes, over a catalog, a function that gives the names of tools for a
+// query, the best first, at most depth.
+type ranking struct {
 	name string
 	over func(*catalog.Catalog) func(query string) []string
-}{
+}
+
+// rankings are what is compared: the base line and ours.
+var rankings = []ranking{
 	{"plain", func(c *catalog.Catalog) func(string) []string {
 		p := newPlain(c)
 		return func(query string) []string { return p.find(query, depth) }

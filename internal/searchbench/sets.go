@@ -48,7 +48,13 @@ func readSet(arg string) (*set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
+	if len(s.queries) == 0 {
+		return nil, fmt.Errorf("%s: there are no queries", file)
+	}
 	for _, q := range s.queries {
+		if len(q.right) == 0 {
+			return nil, fmt.Errorf("%s: the query %q has no right tool", file, q.text)
+		}
 		for _, name := range q.right {
 			if _, ok := s.catalog.Tool(name); !ok {
 				return nil, fmt.Errorf("%s: the query %q names the tool %s, which is not there", file, q.text, name)

@@ -32,7 +32,7 @@ func Names(name string, names []string) []string {
 	var near []scored
 	for _, n := range names {
 		have := fold(n)
-		d := distance(want, have)
+		d := Distance(want, have)
 		limit := max(2, len(want)/3)
 		switch {
 		case d <= limit:
@@ -74,9 +74,9 @@ func sharesWords(a, b string) bool {
 	return n >= 2
 }
 
-// distance is the Damerau-Levenshtein distance (optimal string alignment), in
+// Distance is the Damerau-Levenshtein distance (optimal string alignment), in
 // bytes.
-func distance(a, b string) int {
+func Distance(a, b string) int {
 	prev2, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range prev {
 		prev[j] = j

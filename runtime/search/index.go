@@ -2,99 +2,139 @@ package search
 
 import (
 	"math"
-	"unicode/utf8"
+	"slices"
+	"strings"
 
 	"github.com/metacue/metacue/runtime/catalog"
 )
 
-// doc is one tool of the index.
-type doc struct{ tool *catalog.Tool }
+// index says which tools have which words.
+type index struct {
+	tools []*catalog.Tool
+	// terms are the stems of words, and the initials of names (see initials).
+	terms map[string][]posting
+	// spelling is how each term is written: the shortest word of a stem, the words
+	// of initials.
+	spelling map[string]string
+	// byName gives the tools of a name or alias, folded.
+	byName map[string][]int
+	// shapes are the stems, sorted, as words are compared with them.
+	shapes []shape
+}
 
 // posting says how much a term counts for one tool: its part of the score.
 type posting struct {
-	doc    int
+	tool   int
 	weight float64
 	fields fieldSet
 }
 
-// k1 is how soon a term that is there more often counts no more (BM25's usual
-// range is 1.2 to 2).
-const k1 = 1.2
+// k1 is how soon a term that stands there more often counts no more: BM25's
+// usual range is 1.2 to 2.
+const k1 = 1.6
 
-func (x *Index) build() {
-	s := stemmer{}
-	tools := x.catalog.Tools()
-	// counts[d][f] are the terms of field f of tool d; totals[f] is the length of
-	// field f in all tools together.
-	counts := make([][]map[string]float64, len(tools))
-	lengths := make([][]float64, len(tools))
-	totals := make([]float64, len(fields))
-	domains := map[string]*catalog.Domain{}
-	for _, d := range x.catalog.Domains {
-		domains[d.Name] = d
+// build reads the tools of a catalog.
+func build(c *catalog.Catalog) index {
+	x := index{tools: c.Tools(), terms: map[string][]posting{}, spelling: map[string]string{}, byName: map[string][]int{}}
+	actions := map[string]catalog.Action{}
+	for _, a := range c.Actions {
+		actions[a.Name] = a
 	}
-	for i, t := range tools {
-		x.docs = append(x.docs, doc{t})
-		in := readSchema(t)
-		counts[i] = make([]map[string]float64, len(fields))
-		lengths[i] = make([]float64, len(fields))
-		for f, field := range fields {
-			terms := map[string]float64{}
-			for _, text := range field.texts(t, domains[t.Domain], in) {
-				for _, w := range words(text) {
-					if stopWords[w] {
-						continue
-					}
-					terms[s.stem(w)]++
-					lengths[i][f]++
-				}
+	stem := newStemmer()
+	var texts []tally
+	means := make([]float64, len(fields)) // of the lengths of a field, over all tools
+	for _, d := range c.Domains {
+		for _, t := range d.Tools {
+			counted := x.count(source{tool: t, domain: d, action: actions[t.Action], input: readInput(t.InputSchema)}, stem)
+			for f := range fields {
+				means[f] += counted.lengths[f] / float64(len(x.tools))
 			}
-			counts[i][f] = terms
-			totals[f] += lengths[i][f]
+			for _, name := range append(slices.Clone(t.Aliases), t.Name) {
+				x.byName[fold(name)] = append(x.byName[fold(name)], len(texts))
+			}
+			texts = append(texts, counted)
 		}
 	}
-	x.terms = map[string][]posting{}
-	for i := range tools {
-		sums := map[string]posting{}
-		for f, field := range fields {
-			length := 1.0
-			if totals[f] > 0 {
-				length = lengths[i][f] * float64(len(tools)) / totals[f]
-			}
-			for term, n := range counts[i][f] {
-				p := sums[term]
-				p.doc = i
-				p.weight += field.weight * n / (1 - field.b + field.b*length)
-				p.fields |= 1 << f
-				sums[term] = p
-			}
-		}
-		for term, p := range sums {
+	for i, text := range texts {
+		for term, p := range text.postings(means) {
+			p.tool = i
 			x.terms[term] = append(x.terms[term], p)
 		}
 	}
-	x.near = map[rune][]string{}
 	for term, postings := range x.terms {
-		idf := math.Log(1 + (float64(len(tools))-float64(len(postings))+0.5)/(float64(len(postings))+0.5))
+		n := float64(len(postings))
+		idf := math.Log(1 + (float64(len(x.tools))-n+0.5)/(n+0.5))
 		for i, p := range postings {
 			postings[i].weight = idf * p.weight * (k1 + 1) / (p.weight + k1)
 		}
-		r, _ := utf8.DecodeRuneInString(term)
-		x.near[r] = append(x.near[r], term)
+		if !strings.HasPrefix(term, initialsOf) {
+			x.shapes = append(x.shapes, shape{term, spell(x.spelling[term]), spell(term)})
+		}
 	}
+	slices.SortFunc(x.shapes, func(a, b shape) int { return strings.Compare(a.term, b.term) })
+	return x
 }
 
-// meaning is a term that a word of a query may stand for.
-type meaning struct {
-	term   string
-	near   bool
-	weight float64
+// tally is how often each term stands in each field of one tool.
+type tally struct {
+	counts  []map[string]float64
+	lengths []float64
 }
 
-// meanings gives the terms of the index that a word stands for.
-func (x *Index) meanings(w word) []meaning {
-	if _, ok := x.terms[w.stem]; ok {
-		return []meaning{{term: w.stem, weight: 1}}
+func (x *index) count(s source, stem stemmer) tally {
+	out := tally{make([]map[string]float64, len(fields)), make([]float64, len(fields))}
+	for f, field := range fields {
+		out.counts[f] = map[string]float64{}
+		for _, text := range field.texts(s) {
+			all := words(text)
+			for _, w := range all {
+				term := stem.stem(w.text)
+				out.counts[f][term]++
+				if old, ok := x.spelling[term]; !ok || len(w.text) < len(old) {
+					x.spelling[term] = w.text
+				}
+			}
+			out.lengths[f] += float64(len(all))
+			if field.name == "name" {
+				for term, written := range initials(all) {
+					out.counts[f][term]++
+					if _, ok := x.spelling[term]; !ok {
+						x.spelling[term] = written
+					}
+				}
+			}
+		}
 	}
-	return nil
+	return out
+}
+
+// postings gives what each term weighs in all fields together. means are the mean
+// lengths of the fields.
+func (t tally) postings(means []float64) map[string]posting {
+	sums := map[string]posting{}
+	for f, field := range fields {
+		if len(t.counts[f]) == 0 {
+			continue
+		}
+		norm := 1 - field.b + field.b*t.lengths[f]/means[f]
+		for term, n := range t.counts[f] {
+			p := sums[term]
+			p.weight += field.weight * n / norm
+			p.fields |= 1 << f
+			sums[term] = p
+		}
+	}
+	return sums
+}
+
+// named gives the tools whose name or alias is in the query in full: alone, or
+// among other words where it is a word that only names have (create_branch).
+func (x *index) named(query string) []int {
+	out := slices.Clone(x.byName[fold(query)])
+	for _, w := range strings.Fields(query) {
+		if len(words(w)) > 1 {
+			out = append(out, x.byName[fold(w)]...)
+		}
+	}
+	return out
 }

@@ -3,10 +3,9 @@
 // within a caller's bounds leaks no name of what is not.
 //
 // The ranking is BM25F (Robertson, Zaragoza: The Probabilistic Relevance
-// Framework, 2009, section 3.6): a word counts more the fewer tools it belongs
-// to and the weightier the field where it stands. The table fields says which
-// there are. Words meet by their stems; one that no tool has meets those that
-// are nearly it, for less.
+// Framework, 2009, section 3.6): a word counts more the fewer tools have it, and
+// the weightier the part of the tool where it stands (the table fields). Words
+// meet by their stems, and for less by what is near to them (near.go).
 package search
 
 import (
@@ -23,11 +22,7 @@ import (
 type Index struct {
 	catalog *catalog.Catalog
 	once    sync.Once
-	docs    []doc
-	terms   map[string][]posting
-	// near holds the terms that a misspelt word is compared with, by their first
-	// letter.
-	near map[rune][]string
+	index
 }
 
 // Options narrows a search. The zero value is everything.
@@ -41,19 +36,21 @@ type Options struct {
 // Hit is one tool found.
 type Hit struct {
 	Tool *catalog.Tool
-	// Score is comparable within one search only.
+	// Score is above 0 and comparable within one search only.
 	Score float64
-	// Why says what the score is made of, the largest part first.
+	// Why says what the score is the sum of, the largest part first.
 	Why []Match
 }
 
-// Match is what one word of a query adds to a score.
+// Match is what one word of a query adds to the score of a tool.
 type Match struct {
-	// Word is the query's word as written.
+	// Word is the query's, in lower case.
 	Word string
-	// Near is the catalog's word, by its stem, that it is nearly; "" when it is
-	// that word.
-	Near string
+	// As is the catalog's word that it was taken for; "" when it is that word,
+	// whatever its ending.
+	As string
+	// How says why Word was taken for As: see the constants.
+	How How
 	// Fields are the parts of the tool where it stands, the weightiest first.
 	Fields []string
 	Score  float64
@@ -67,100 +64,115 @@ func New(c *catalog.Catalog) *Index { return &Index{catalog: c} }
 const maxWords = 100
 
 // Find ranks the tools that a query in words may mean, the best first, ties by
-// name. Tools that no word of it fits are left out.
+// name. A tool that is asked for by its name or alias in full is first; one that
+// no word fits is left out.
 func (x *Index) Find(query string, o Options) []Hit {
-	x.once.Do(x.build)
-	hits := make([]*found, len(x.docs))
-	for _, w := range queryWords(query) {
-		for _, m := range x.meanings(w) {
-			for _, p := range x.terms[m.term] {
-				d := &x.docs[p.doc]
-				if o.Domain != "" && d.tool.Domain != o.Domain || o.Action != "" && d.tool.Action != o.Action {
-					continue
-				}
-				h := hits[p.doc]
-				if h == nil {
-					h = &found{doc: d}
-					hits[p.doc] = h
-				}
-				h.add(w, m, p)
+	x.once.Do(func() { x.index = build(x.catalog) })
+	all := make([]*found, len(x.tools))
+	at := func(i int) *found {
+		t := x.tools[i]
+		if o.Domain != "" && t.Domain != o.Domain || o.Action != "" && t.Action != o.Action {
+			return nil
+		}
+		if all[i] == nil {
+			all[i] = &found{tool: t}
+		}
+		return all[i]
+	}
+	for _, m := range x.meanings(queryWords(query)) {
+		for _, p := range x.terms[m.term] {
+			if f := at(p.tool); f != nil {
+				f.add(m, p)
 			}
 		}
 	}
-	hits = slices.DeleteFunc(hits, func(h *found) bool { return h == nil })
-	exact := slices.ContainsFunc(hits, func(h *found) bool { return h.exact > 0 })
+	for _, i := range x.named(query) {
+		if f := at(i); f != nil {
+			f.named = true
+		}
+	}
+	hits := slices.DeleteFunc(all, func(f *found) bool { return f == nil })
+	exact := slices.ContainsFunc(hits, func(f *found) bool { return f.exact > 0 })
 	slices.SortFunc(hits, func(a, b *found) int {
 		return cmp.Or(
 			cmp.Compare(a.class(exact), b.class(exact)),
 			cmp.Compare(b.score(), a.score()),
-			strings.Compare(a.doc.tool.Name, b.doc.tool.Name))
+			strings.Compare(a.tool.Name, b.tool.Name))
 	})
 	if o.Limit > 0 && len(hits) > o.Limit {
 		hits = hits[:o.Limit]
 	}
 	out := make([]Hit, len(hits))
-	for i, h := range hits {
-		out[i] = h.hit()
+	for i, f := range hits {
+		out[i] = x.hit(f)
 	}
 	return out
 }
 
 // found is a tool while its score is added up.
 type found struct {
-	doc         *doc
+	tool *catalog.Tool
+	// named says that the query holds the tool's name or alias in full.
+	named bool
+	// exact is what the query's own words add, near what words near to them do.
 	exact, near float64
 	parts       []part
 }
 
 // part is what one word added.
 type part struct {
-	word  word
-	as    meaning
-	at    fieldSet
-	score float64
+	meaning
+	fields fieldSet
+	score  float64
 }
 
-func (h *found) add(w word, m meaning, p posting) {
+func (f *found) add(m meaning, p posting) {
 	score := m.weight * p.weight
-	if m.near {
-		h.near += score
+	if m.how.near() {
+		f.near += score
 	} else {
-		h.exact += score
+		f.exact += score
 	}
-	h.parts = append(h.parts, part{w, m, p.fields, score})
+	f.parts = append(f.parts, part{m, p.fields, score})
 }
 
-// score is what the tool is ranked by. What a destructive tool has of words that
-// are nearly its own does not count beside one that is: a slip of the pen must
-// not lift it above the tool that was meant.
-func (h *found) score() float64 {
-	if h.doc.tool.Effect == catalog.Destructive && h.exact > 0 {
-		return h.exact
+// cautious says that near words do not count: what a destructive tool owes to
+// them must not lift it above a tool whose own words were written.
+func (f *found) cautious() bool { return f.tool.Effect == catalog.Destructive && f.exact > 0 }
+
+func (f *found) score() float64 {
+	if f.cautious() {
+		return f.exact
 	}
-	return h.exact + h.near
+	return f.exact + f.near
 }
 
-// class puts a destructive tool that was found by near misses alone behind all
-// others, if any word was found exactly.
-func (h *found) class(exact bool) int {
-	if exact && h.doc.tool.Effect == catalog.Destructive && h.exact == 0 {
-		return 1
+// class is where a tool stands before scores are compared. exact says whether
+// any tool was found by the query's own words: then a destructive one that was
+// not comes after all others.
+func (f *found) class(exact bool) int {
+	switch {
+	case f.named:
+		return 0
+	case exact && f.exact == 0 && f.tool.Effect == catalog.Destructive:
+		return 2
 	}
-	return 0
+	return 1
 }
 
-func (h *found) hit() Hit {
-	out := Hit{Tool: h.doc.tool, Score: h.score()}
-	for _, p := range h.parts {
-		m := Match{Word: p.word.text, Fields: p.at.names(), Score: p.score}
-		if p.as.near {
-			m.Near = p.as.term
-			if h.doc.tool.Effect == catalog.Destructive && h.exact > 0 {
-				m.Score = 0
-			}
+// hit is f for whoever asked.
+func (x *index) hit(f *found) Hit {
+	h := Hit{Tool: f.tool, Score: f.score()}
+	for _, p := range f.parts {
+		if p.how.near() && f.cautious() {
+			continue
 		}
-		out.Why = append(out.Why, m)
+		m := Match{Word: p.word, How: p.how, Fields: p.fields.names(), Score: p.score}
+		if p.how != Itself {
+			m.As = x.spelling[p.term]
+		}
+		h.Why = append(h.Why, m)
 	}
-	slices.SortStableFunc(out.Why, func(a, b Match) int { return cmp.Compare(b.Score, a.Score) })
-	return out
+	slices.SortStableFunc(h.Why, func(a, b Match) int { return cmp.Compare(b.Score, a.Score) })
+	return h
 }

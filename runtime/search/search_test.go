@@ -2,7 +2,10 @@ package search
 
 import (
 	"encoding/json"
+	"math"
+	"reflect"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/metacue/metacue/runtime/catalog"
@@ -53,6 +56,18 @@ func TestFind(t *testing.T) {
 		{"filter by domain", "list", Options{Domain: "shares"}, []string{"list_shares"}},
 		{"filter by action", "file", Options{Action: "delete"}, []string{"delete_file"}},
 		{"limit", "file", Options{Limit: 1}, []string{"delete_file"}},
+		{"name in full", "delete file", Options{}, []string{"delete_file"}},
+		{"name in full among others", "what does list_shares do with a file", Options{}, []string{"list_shares"}},
+		{"alias in full", "erase_item", Options{}, []string{"delete_file"}},
+		{"word of two humps", "targetfolder", Options{}, []string{"copy_file"}},
+		{"form", "report", Options{}, []string{"copy_file"}},
+		{"slip of the pen", "duplcate", Options{}, []string{"copy_file"}},
+		{"two slips", "desciptoin overwirte", Options{}, []string{"copy_file"}},
+		{"words written as one", "copyfile", Options{}, []string{"copy_file"}},
+		{"initials", "LS", Options{}, []string{"list_shares"}},
+		{"synonym", "clone", Options{}, []string{"copy_file"}},
+		{"only words that say nothing", "with whom", Options{}, []string{"list_shares"}},
+		{"contraction", "don't list shares", Options{}, []string{"list_shares"}},
 		{"nothing", "zebra", Options{}, nil},
 		{"no words", " ?! ", Options{}, nil},
 	} {
@@ -66,4 +81,185 @@ func TestFind(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestWhy demands that a score is the sum of its parts, and that a part says what
+// was taken for what.
+func TestWhy(t *testing.T) {
+	x := New(files())
+	for _, tc := range []struct {
+		query string
+		want  Match
+	}{
+		{"Duplicates", Match{Word: "duplicates", Fields: []string{"title"}}},
+		{"duplcate", Match{Word: "duplcate", As: "duplicate", How: Typo, Fields: []string{"title"}}},
+		{"confl", Match{Word: "confl", As: "conflict", How: Form, Fields: []string{"argument"}}},
+		{"clone", Match{Word: "clone", As: "duplicate", How: Synonym, Fields: []string{"title"}}},
+		{"cf", Match{Word: "cf", As: "copy file", How: Initials, Fields: []string{"name"}}},
+		{"folderfile", Match{Word: "folderfile", As: "folder", How: Part, Fields: []string{"summary", "argument"}}},
+	} {
+		hits := x.Find(tc.query, Options{})
+		if len(hits) == 0 || hits[0].Tool.Name != "copy_file" {
+			t.Errorf("%q found %q", tc.query, names(hits))
+			continue
+		}
+		var sum float64
+		for _, m := range hits[0].Why {
+			sum += m.Score
+		}
+		if math.Abs(sum-hits[0].Score) > 1e-9 {
+			t.Errorf("%q: the parts are %v together, the score %v", tc.query, sum, hits[0].Score)
+		}
+		found := slices.ContainsFunc(hits[0].Why, func(m Match) bool {
+			return m.Word == tc.want.Word && m.As == tc.want.As && m.How == tc.want.How && slices.Equal(m.Fields, tc.want.Fields)
+		})
+		if !found {
+			t.Errorf("%q: %+v, want %+v", tc.query, hits[0].Why, tc.want)
+		}
+	}
+}
+
+// TestLookup demands that a name which the catalog does not know calls for what
+// looks things up.
+func TestLookup(t *testing.T) {
+	x := New(catalog.New(catalog.Catalog{Domains: []*catalog.Domain{{Tools: []*catalog.Tool{
+		{Name: "get_cast", Description: "Cast of a movie"},
+		{Name: "search_titles", Description: "Search by words of a title"},
+	}}}}))
+	if got := names(x.Find("who is in the cast of Casablanca", Options{})); !slices.Contains(got, "search_titles") {
+		t.Errorf("found %q", got)
+	}
+	if got := names(x.Find("who is in the cast", Options{})); slices.Contains(got, "search_titles") {
+		t.Errorf("found %q", got)
+	}
+}
+
+// TestNearMissOfDestructive demands that no guess lifts a destructive tool above
+// one that has a word of the query itself.
+func TestNearMissOfDestructive(t *testing.T) {
+	object := json.RawMessage(`{"type":"object"}`)
+	c := catalog.New(catalog.Catalog{Domains: []*catalog.Domain{{Tools: []*catalog.Tool{
+		{Name: "purge_queue", Title: "Purge", Description: "Purges a queue and what is queued", Effect: catalog.Destructive, InputSchema: object},
+		{Name: "read_page", Description: "Reads a page; long ones too, queue or not", Effect: catalog.Read, InputSchema: object},
+		{Name: "merge_page", Description: "Merges pages", Effect: catalog.Write, InputSchema: object},
+	}}}})
+	x := New(c)
+	for _, tc := range []struct {
+		query string
+		want  []string
+	}{
+		{"purge page", []string{"purge_queue"}}, // its own word
+		{"purgr page", []string{"merge_page", "read_page", "purge_queue"}},
+		{"purgr queue reads", []string{"read_page", "purge_queue"}},
+		{"purgr", []string{"purge_queue"}}, // nothing else is meant
+	} {
+		got := names(x.Find(tc.query, Options{}))
+		if len(got) < len(tc.want) || !slices.Equal(got[:len(tc.want)], tc.want) {
+			t.Errorf("%q found %q, want %q first", tc.query, got, tc.want)
+		}
+	}
+	// Whatever the query: what stands behind a destructive tool and has a word of
+	// the query itself has no higher score of such words.
+	for _, first := range []string{"purgr", "prge", "purge", "queu", "que", "merg", "pag", "rd"} {
+		for _, second := range []string{"page", "queue", "merges", "long", ""} {
+			hits := x.Find(first+" "+second, Options{})
+			for i, h := range hits {
+				for _, after := range hits[i+1:] {
+					if h.Tool.Effect == catalog.Destructive && own(after) > own(h) {
+						t.Errorf("%q %q: %s is above %s", first, second, h.Tool.Name, after.Tool.Name)
+					}
+				}
+			}
+		}
+	}
+}
+
+// own is what the query's own words add to a score.
+func own(h Hit) float64 {
+	var sum float64
+	for _, m := range h.Why {
+		if !m.How.near() {
+			sum += m.Score
+		}
+	}
+	return sum
+}
+
+// TestBounds demands that nothing out of bounds is found, however it is asked for.
+func TestBounds(t *testing.T) {
+	x := New(files().Within(catalog.Bounds{ReadOnly: true, Domains: []string{"files"}}))
+	for _, query := range []string{"copy_file", "delete_file", "erase_item", "list_shares", "duplicate overwrite yearly", "whom shares", "file"} {
+		for _, h := range x.Find(query, Options{}) {
+			if h.Tool.Name != "list_files" {
+				t.Errorf("%q found %s", query, h.Tool.Name)
+			}
+			for _, m := range h.Why {
+				if m.As == "duplicate" || m.As == "share" || m.As == "erase" {
+					t.Errorf("%q tells of %s", query, m.As)
+				}
+			}
+		}
+	}
+}
+
+// TestSame demands the same answer from every index over the same catalog, and
+// from one that is asked by many at once.
+func TestSame(t *testing.T) {
+	const query = "copis a flie into anothr folder for the report, Duplicate overwrite"
+	want := New(files()).Find(query, Options{})
+	x := New(files())
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if got := x.Find(query, Options{}); !slices.EqualFunc(got, want, func(a, b Hit) bool {
+				return a.Tool.Name == b.Tool.Name && a.Score == b.Score && reflect.DeepEqual(a.Why, b.Why)
+			}) {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestWords(t *testing.T) {
+	for _, tc := range []struct {
+		text string
+		want []string
+	}{
+		{"list_pull-requests", []string{"list", "pull", "requests"}},
+		{"listPullRequests", []string{"list", "pull", "requests", "listpullrequests"}},
+		{"HTTPServer", []string{"http", "server", "httpserver"}},
+		{"oauth2", []string{"oauth", "2", "oauth2"}},
+		{"don't stop, Anna's they’re O'Reilly", []string{"don", "stop", "anna", "they", "o", "reilly", "oreilly"}[:6]},
+		{"Größe ändern", []string{"größe", "ändern"}},
+		{"$top=5%", []string{"top", "5"}},
+		{"", nil},
+	} {
+		var got []string
+		for _, w := range words(tc.text) {
+			got = append(got, w.text)
+		}
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%q: got %q, want %q", tc.text, got, tc.want)
+		}
+	}
+}
+
+// FuzzFind demands an answer to whatever is asked: at most every tool once, each
+// with a score, in order.
+func FuzzFind(f *testing.F) {
+	for _, s := range []string{"copy file", "’’'s", "\xff\xfe", "日本語 ファイル", "aaaaaaaaaaaaaaaaaaaaaaaa", "İıſ K", "e\u0301"} {
+		f.Add(s)
+	}
+	x := New(files())
+	f.Fuzz(func(t *testing.T, query string) {
+		hits := x.Find(query, Options{})
+		seen := map[string]bool{}
+		for _, h := range hits {
+			if seen[h.Tool.Name] || h.Score < 0 {
+				t.Errorf("%q: %+v", query, h)
+			}
+			seen[h.Tool.Name] = true
+		}
+	})
 }

@@ -8,110 +8,128 @@ import (
 	"github.com/kljensen/snowball/english"
 )
 
+// token is one word of a text.
+type token struct {
+	text    string // in lower case
+	capital bool   // it began with a capital letter
+}
+
+// words splits text into words: at whatever is neither letter nor digit, between
+// letters and digits, and at changes of case (listPullRequests, HTTPServer). The
+// ending of a contraction or genitive is no word: don't, movie's. Words of
+// several humps are there in one piece too (WordPress, OAuth2): people write
+// them without.
+func words(text string) []token {
+	var all []token
+	rs := []rune(text)
+	for i := 0; i < len(rs); {
+		if !inWord(rs[i]) {
+			i++
+			continue
+		}
+		end := i
+		for end < len(rs) && inWord(rs[end]) {
+			end++
+		}
+		parts := humps(rs[i:end])
+		all = append(all, parts...)
+		if len(parts) == 2 || len(parts) == 3 {
+			all = append(all, newToken(rs[i:end]))
+		}
+		i = end
+		if i < len(rs) && (rs[i] == '\'' || rs[i] == '’') {
+			i += 1 + ending(rs[i+1:])
+		}
+	}
+	return all
+}
+
+func newToken(rs []rune) token {
+	return token{strings.ToLower(string(rs)), unicode.IsUpper(rs[0])}
+}
+
+func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
+
+// ending gives the length of the ending that follows an apostrophe, 0 for none:
+// movie's, don't, they're, we'll.
+func ending(rs []rune) int {
+	n := 0
+	for n < len(rs) && inWord(rs[n]) {
+		n++
+	}
+	if n > 2 {
+		return 0 // O'Reilly
+	}
+	return n
+}
+
+// humps splits a run of letters and digits at changes of case and kind.
+func humps(rs []rune) []token {
+	var parts []token
+	begin := 0
+	for i := 1; i < len(rs); i++ {
+		prev, r := rs[i-1], rs[i]
+		if unicode.IsDigit(prev) != unicode.IsDigit(r) ||
+			unicode.IsLower(prev) && unicode.IsUpper(r) ||
+			unicode.IsUpper(prev) && unicode.IsUpper(r) && i+1 < len(rs) && unicode.IsLower(rs[i+1]) {
+			parts = append(parts, newToken(rs[begin:i]))
+			begin = i
+		}
+	}
+	return append(parts, newToken(rs[begin:]))
+}
+
+// fold takes away what people confuse in names: case and separators.
+func fold(s string) string {
+	return strings.ToLower(strings.Map(func(r rune) rune {
+		if inWord(r) {
+			return r
+		}
+		return -1
+	}, s))
+}
+
 // word is a word of a query.
 type word struct {
-	text string // as written, in lower case
+	token
 	stem string
 }
 
-// queryWords gives the different words of a query. Words that say nothing are
-// left out unless there are no others.
+// queryWords gives the different words of a query, at most maxWords. Words that
+// say nothing are left out unless there are no others.
 func queryWords(query string) []word {
-	s := stemmer{}
-	var some, all []word
-	for _, w := range words(query) {
-		stem := s.stem(w)
-		if slices.ContainsFunc(all, func(o word) bool { return o.stem == stem }) {
+	stem := newStemmer()
+	var all, telling []word
+	for _, t := range words(query) {
+		w := word{t, stem.stem(t.text)}
+		if slices.ContainsFunc(all, func(o word) bool { return o.stem == w.stem }) {
 			continue
 		}
-		all = append(all, word{w, stem})
-		if !stopWords[w] {
-			some = append(some, word{w, stem})
+		all = append(all, w)
+		if !stopWords[t.text] && len([]rune(t.text)) > 1 && strings.Trim(t.text, "0123456789") != "" {
+			telling = append(telling, w)
 		}
 		if len(all) == maxWords {
 			break
 		}
 	}
-	if len(some) == 0 {
+	if len(telling) == 0 {
 		return all
 	}
-	return some
+	return telling
 }
 
-// words splits text into words in lower case: at whatever is neither letter nor
-// digit, between letters and digits, and at changes of case (listPullRequests,
-// HTTPServer).
-func words(text string) []string {
-	var all []string
-	var w []rune
-	end := func() {
-		if len(w) > 0 {
-			all = append(all, strings.ToLower(string(w)))
-			w = w[:0]
-		}
-	}
-	rs := []rune(text)
-	for i, r := range rs {
-		switch {
-		case r == '\'' || r == '’':
-			// don't, movie's: one word, the stemmer takes the ending off
-			if len(w) > 0 && i+1 < len(rs) && unicode.IsLetter(rs[i+1]) {
-				w = append(w, '\'')
-				continue
-			}
-			end()
-			continue
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r):
-			end()
-			continue
-		case len(w) > 0 && boundary(rs, i):
-			end()
-		}
-		w = append(w, r)
-	}
-	end()
-	return all
-}
-
-// boundary says whether a word begins at i.
-func boundary(rs []rune, i int) bool {
-	prev, r := rs[i-1], rs[i]
-	switch {
-	case unicode.IsDigit(prev) != unicode.IsDigit(r):
-		return true
-	case unicode.IsLower(prev) && unicode.IsUpper(r):
-		return true
-	case unicode.IsUpper(prev) && unicode.IsUpper(r):
-		return i+1 < len(rs) && unicode.IsLower(rs[i+1])
-	}
-	return false
-}
-
-// stemmer stems English words (Snowball's English stemmer, "Porter2"), each once.
+// stemmer stems English words (Snowball's English stemmer, "Porter 2"), each
+// once.
 type stemmer map[string]string
 
+func newStemmer() stemmer { return stemmer{} }
+
 func (s stemmer) stem(w string) string {
-	if stem, ok := s[w]; ok {
-		return stem
+	stem, ok := s[w]
+	if !ok {
+		stem = english.Stem(w, true)
+		s[w] = stem
 	}
-	stem := english.Stem(w, true)
-	s[w] = stem
 	return stem
-}
-
-// stopWords say nothing about what is looked for: words of grammar.
-var stopWords = wordSet(`
-a an the this that these those it its he she they them his her their i me my mine we us our you your
-and or but nor so if then than as of at by for with about into through to from in on up out off over under again
-is am are was were be been being have has had having do does did doing will would shall should can could may might must
-not no yes what which who whom whose when where why how there here all any both each few more most other some such only
-own same too very just also please
-`)
-
-func wordSet(s string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		set[w] = true
-	}
-	return set
 }
