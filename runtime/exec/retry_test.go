@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +26,7 @@ type scripted struct {
 	mu      sync.Mutex
 	start   time.Time
 	sent    []string
+	paths   []string // their last segments
 }
 
 func (c *scripted) Do(_ context.Context, req *bind.HTTP, _ rest.CallOptions) (*rest.Response, error) {
@@ -34,6 +36,7 @@ func (c *scripted) Do(_ context.Context, req *bind.HTTP, _ rest.CallOptions) (*r
 		c.start = time.Now()
 	}
 	c.sent = append(c.sent, fmt.Sprintf("%s %s", req.Method, req.Body))
+	c.paths = append(c.paths, path.Base(req.URL))
 	a := c.answers[min(len(c.sent), len(c.answers))-1]
 	return &a, nil
 }

@@ -60,7 +60,7 @@ type Each struct {
 const (
 	// maxEach bounds the requests of one step.
 	maxEach = 200
-	// eachAtOnce is how many of them are under way at a time.
+	// eachAtOnce is how many of them are under way at a time where they only read.
 	eachAtOnce = 4
 )
 
@@ -169,8 +169,8 @@ func (p *Program) step(ctx context.Context, at *progress, step *Step) *call.Resu
 	return nil
 }
 
-// each makes the requests of a list, some at a time, and keeps their results in
-// order.
+// each makes the requests of a list, some at a time where they only read, and
+// keeps their results in order.
 func (p *Program) each(ctx context.Context, at *progress, step *Step) *call.Result {
 	v, err := step.Each.List.Eval(ctx, at.scope)
 	if err != nil {
@@ -204,7 +204,7 @@ func (p *Program) each(ctx context.Context, at *progress, step *Step) *call.Resu
 	// Requests under way are left to end when one fails: what they changed is
 	// known only by their answers. No further one begins.
 	var stop atomic.Bool
-	slots := make(chan struct{}, eachAtOnce)
+	slots := make(chan struct{}, step.Each.atOnce(at.tool.Info.Effect, requests))
 	var wg sync.WaitGroup
 	for i, req := range requests {
 		slots <- struct{}{}
@@ -232,6 +232,17 @@ func (p *Program) each(ctx context.Context, at *progress, step *Step) *call.Resu
 	at.scope.Steps[step.Name] = json.RawMessage(`{"result":` + string(all) + `}`)
 	at.ran, at.last, at.shaped = true, nil, all
 	return nil
+}
+
+// atOnce says how many requests of a list may be under way at a time. Those that
+// change something are made one after the other: APIs refuse changes that meet
+// in one place, and what is created has the order that was asked for.
+func (*Each) atOnce(effect catalog.Effect, requests []*bind.HTTP) int {
+	changes := func(r *bind.HTTP) bool { return !safe(r.Method) }
+	if effect != catalog.Read && slices.ContainsFunc(requests, changes) {
+		return 1
+	}
+	return eachAtOnce
 }
 
 // element makes one request of a list and gives its result.
