@@ -93,7 +93,8 @@ which an agent finds the others.`,
 				return findings.Err()
 			}
 			skipped(cmd.ErrOrStderr(), findings)
-			cat := program.Catalog.Within(s.bounds())
+			program = program.Within(s.bounds())
+			cat := program.Catalog
 			if len(cat.Domains) == 0 {
 				return errors.New("nothing is left to serve within --domains and --read-only")
 			}

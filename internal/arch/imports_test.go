@@ -42,6 +42,7 @@ var packages = map[string][]string{
 	"runtime/surface":   {"runtime/catalog", "runtime/call", "runtime/nearest", "runtime/signature", "runtime/search"},
 	"runtime/tokens":    {},
 	"runtime/hosts":     {},
+	"runtime/skill":     {"runtime/catalog", "runtime/signature", "runtime/tokens"},
 	"runtime/signature": {"runtime/catalog", "runtime/tokens"},
 	"runtime/serve":     {"runtime/catalog", "runtime/call", "runtime/surface"},
 	"internal/sample":   {},

@@ -5,6 +5,7 @@
 package catalog
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 )
@@ -145,7 +146,7 @@ func New(c Catalog) *Catalog {
 
 // Within is the catalog as far as b reaches: tools out of bounds are not in
 // it, nor are pins of them, nor domains, actions in use and skills left without
-// any tool.
+// any tool, nor sentences that name one.
 func (c *Catalog) Within(b Bounds) *Catalog {
 	in := *c
 	in.Domains, in.Skills = nil, nil
@@ -161,10 +162,25 @@ func (c *Catalog) Within(b Bounds) *Catalog {
 	}
 	in.Escape = allowed(c.Escape)
 	out := New(in)
+	g := goneFrom(c, out)
+	prose := func(tools []*Tool) {
+		for i, t := range tools {
+			tools[i] = g.fromTool(t)
+		}
+	}
+	for _, d := range in.Domains {
+		prose(d.Tools)
+		prose(d.State)
+		d.Description, d.Summary = g.from(d.Description), g.from(d.Summary)
+	}
+	prose(in.Escape)
+	out = New(in)
+	out.Server.Instructions = g.from(c.Server.Instructions)
 	out.Meta.Pin = slices.DeleteFunc(slices.Clone(c.Meta.Pin), func(n string) bool { return out.byName[n] == nil })
 	for _, s := range c.Skills {
 		s.Tools = slices.DeleteFunc(slices.Clone(s.Tools), func(n string) bool { return out.byName[n] == nil })
 		if len(s.Tools) > 0 {
+			s.Description, s.Notes = cmp.Or(g.from(s.Description), "How to use "+s.Tools[0]), g.from(s.Notes)
 			out.Skills = append(out.Skills, s)
 		}
 	}

@@ -52,6 +52,7 @@ type compiler struct {
 	actions   map[string]catalog.Action
 	upstreams map[string]*upstream
 	order     []string // names of upstreams as declared
+	env       []string // variables that secrets are read from
 	defaults  []exec.Value
 	limits    bind.Bounds
 	compiled  []compiled
@@ -103,7 +104,7 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 		return nil, c.findings
 	}
 	all := catalog.New(cat)
-	p := &exec.Program{Catalog: all, Tools: tools, Client: client, Limits: c.limits, Log: o.Log}
+	p := &exec.Program{Catalog: all, Tools: tools, Client: client, Limits: c.limits, Env: c.env, Log: o.Log}
 	p.Sealer = exec.NewSealer(nil, o.Log)
 	if key != nil {
 		p.Sealer = exec.NewSealer(func(ctx context.Context) (string, error) { return client.Secret(ctx, *key) }, o.Log)
@@ -112,7 +113,7 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 	if len(c.findings) == 0 && len(o.Known) == 0 {
 		c.trials(p)
 	}
-	p.Catalog = all.Within(catalog.Bounds{Exclude: strs(cfg.Value, "server.exclude")})
+	p = p.Within(catalog.Bounds{Exclude: strs(cfg.Value, "server.exclude")})
 	if general > 0 {
 		return nil, c.findings
 	}

@@ -282,6 +282,9 @@ func (c *compiler) secret(v cue.Value, path string) *rest.Secret {
 	if err := s.Check(); err != nil {
 		c.add(path, "%v", err)
 	}
+	if s.Env != "" && !slices.Contains(c.env, s.Env) {
+		c.env = append(c.env, s.Env)
+	}
 	return s
 }
 

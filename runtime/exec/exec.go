@@ -42,8 +42,24 @@ type Program struct {
 	// Sleep waits before a request is made again, or until ctx is done; nil waits
 	// by the clock.
 	Sleep func(ctx context.Context, d time.Duration) error
+	// Env names the environment variables that calls may read secrets from.
+	Env []string
 	// Log takes what went wrong inside; nil discards it.
 	Log *slog.Logger
+}
+
+// Within is the program as far as b reaches, with its catalog so.
+func (p *Program) Within(b catalog.Bounds) *Program {
+	in := *p
+	in.Catalog, in.Tools = p.Catalog.Within(b), map[string]*Tool{}
+	for name, tool := range p.Tools {
+		if info, ok := in.Catalog.Tool(name); ok {
+			t := *tool
+			t.Info = info
+			in.Tools[name] = &t
+		}
+	}
+	return &in
 }
 
 // Client makes the exchanges with upstreams. A *rest.Client is one.

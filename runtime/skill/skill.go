@@ -1,0 +1,249 @@
+// Package skill writes the skills of a catalog: for each a folder in the format of
+// Agent Skills (https://agentskills.io/specification), from which an agent learns
+// how to call its tools without asking for lists and schemas first. It knows the
+// catalog alone; how a call is written in a mode is the surface's.
+package skill
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/signature"
+	"github.com/metacue/metacue/runtime/tokens"
+)
+
+// A SKILL.md above either of these has its tools in files of their own, one a
+// domain, in the folder references: the bounds that the specification recommends.
+const (
+	MaxLines  = 500
+	MaxTokens = 5000
+)
+
+// References is the folder, in that of a skill, for what is too long for SKILL.md.
+const References = "references"
+
+// Mark is in every file that is written here: a file in References without it is
+// someone else's.
+const Mark = "<!-- Written by metacue export skill from the configuration: edit that, and export again. -->"
+
+// File is one file of a skill.
+type File struct {
+	// Path begins with the skill's name and has slashes: NAME/SKILL.md.
+	Path string
+	Text string
+}
+
+// Spell says how a call of a tool is written: the name that is called and its
+// arguments.
+type Spell func(t *catalog.Tool, args json.RawMessage) (name string, arguments json.RawMessage)
+
+// Files writes a skill: SKILL.md first. Its tools must be in the catalog.
+func Files(c *catalog.Catalog, s catalog.Skill, spell Spell) []File {
+	w := &writer{catalog: c, spell: spell}
+	for _, name := range s.Tools {
+		if t, ok := c.Tool(name); ok && !slices.Contains(w.tools, t) {
+			w.tools = append(w.tools, t)
+		}
+	}
+	whole := w.front(s) + w.head(s) + w.sections(w.tools, "##")
+	if strings.Count(whole, "\n") <= MaxLines && tokens.Count(whole) <= MaxTokens {
+		return []File{{s.Name + "/SKILL.md", whole}}
+	}
+	files := []File{{s.Name + "/SKILL.md", w.front(s) + w.head(s) + w.contents()}}
+	for _, d := range w.domains() {
+		files = append(files, File{
+			Path: s.Name + "/" + reference(d),
+			Text: Mark + "\n\n# " + line(d.Description) + "\n" + w.sections(w.of(d), "##"),
+		})
+	}
+	return files
+}
+
+type writer struct {
+	catalog *catalog.Catalog
+	spell   Spell
+	tools   []*catalog.Tool // of the skill, as it names them
+}
+
+// front is the front matter. JSON strings are YAML (YAML 1.2, section 1.3).
+func (w *writer) front(s catalog.Skill) string {
+	return "---\nname: " + s.Name + "\ndescription: " + quoted(s.Description) + "\n---\n\n" + Mark + "\n\n"
+}
+
+func (w *writer) head(s catalog.Skill) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\nThe tools are those of the MCP server `%s`. Each example is a whole call; no tool needs to be listed or described first.\n", s.Name, w.catalog.Server.Name)
+	if defaults := w.defaults(); defaults != "" {
+		b.WriteString("\nThe server fills in what is left out: " + defaults + ".\n")
+	}
+	if notes := strings.TrimSpace(s.Notes); notes != "" {
+		b.WriteString("\n## Notes\n\n" + notes + "\n")
+	}
+	return b.String()
+}
+
+// defaults are the server-level values that apply to some tool of the skill.
+func (w *writer) defaults() string {
+	var all []string
+	for _, t := range w.tools {
+		for _, a := range signature.Arguments(t.InputSchema) {
+			if text := "`" + a.Name + "` = " + code(string(a.Default)); holds(t.Defaults, a.Name) && !slices.Contains(all, text) {
+				all = append(all, text)
+			}
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// holds says whether a JSON object has a member.
+func holds(object json.RawMessage, name string) bool {
+	var members map[string]json.RawMessage
+	return json.Unmarshal(object, &members) == nil && members[name] != nil
+}
+
+// contents lists the tools and the files that explain them.
+func (w *writer) contents() string {
+	var b strings.Builder
+	b.WriteString("\n## Tools\n\nRead the file of a tool before its first call.\n\n| Tool | | File |\n| --- | --- | --- |\n")
+	for _, d := range w.domains() {
+		for _, t := range w.of(d) {
+			fmt.Fprintf(&b, "| `%s` | %s | [%s](%s) |\n", t.Name, cell(t.Description), reference(d), reference(d))
+		}
+	}
+	return b.String()
+}
+
+// domains are those of the skill's tools, as the catalog has them.
+func (w *writer) domains() []*catalog.Domain {
+	return slices.DeleteFunc(slices.Clone(w.catalog.Domains), func(d *catalog.Domain) bool { return len(w.of(d)) == 0 })
+}
+
+func (w *writer) of(d *catalog.Domain) []*catalog.Tool {
+	return slices.DeleteFunc(slices.Clone(w.tools), func(t *catalog.Tool) bool { return t.Domain != d.Name })
+}
+
+func reference(d *catalog.Domain) string { return References + "/" + d.Name + ".md" }
+
+func (w *writer) sections(tools []*catalog.Tool, heading string) string {
+	var b strings.Builder
+	for _, t := range tools {
+		Tool(&b, t, heading, w.spell)
+	}
+	return b.String()
+}
+
+// effects say what a tool can do, where that is not only to read.
+var effects = map[catalog.Effect]string{
+	catalog.Write:       " It changes something.",
+	catalog.Destructive: " It destroys something, or cannot be taken back.",
+}
+
+// Tool writes the section of one tool: what it does, its arguments, and one call.
+func Tool(b *strings.Builder, t *catalog.Tool, heading string, spell Spell) {
+	fmt.Fprintf(b, "\n%s %s\n\n%s%s\n", heading, t.Name, sentence(t.Description), effects[t.Effect])
+	var required, optional []signature.Argument
+	for _, a := range signature.Arguments(t.InputSchema) {
+		if a.Required {
+			required = append(required, a)
+		} else {
+			optional = append(optional, a)
+		}
+	}
+	if len(required) > 0 {
+		b.WriteString("\n| Required | Type | |\n| --- | --- | --- |\n")
+		for _, a := range required {
+			fmt.Fprintf(b, "| `%s` | %s | %s |\n", a.Name, code(a.Type), about(a))
+		}
+	}
+	if len(optional) > 0 {
+		b.WriteString("\n| Optional | Type | Default | |\n| --- | --- | --- | --- |\n")
+		for _, a := range optional {
+			fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", a.Name, code(a.Type), code(string(a.Default)), about(a))
+		}
+	}
+	if x, ok := example(t, required); ok {
+		name, arguments := spell(t, x.Arguments)
+		fmt.Fprintf(b, "\n%s:\n\n```\n%s %s\n```\n", strings.TrimSuffix(orElse(line(x.Description), "For example"), "."), name, arguments)
+	}
+	if t.Returns != "" {
+		fmt.Fprintf(b, "\nIt answers %s.\n", strings.TrimSuffix(line(t.Returns), "."))
+	}
+}
+
+// example gives a whole call: the tool's first example, or one of the example
+// values of its required arguments, where all have some.
+func example(t *catalog.Tool, required []signature.Argument) (catalog.Example, bool) {
+	if len(t.Examples) > 0 {
+		return t.Examples[0], true
+	}
+	var members []string
+	for _, a := range required {
+		if len(a.Examples) == 0 {
+			return catalog.Example{}, false
+		}
+		members = append(members, quoted(a.Name)+":"+string(a.Examples[0]))
+	}
+	return catalog.Example{Arguments: json.RawMessage("{" + strings.Join(members, ",") + "}")}, true
+}
+
+// about is what a table says of an argument: its description, or an example.
+func about(a signature.Argument) string {
+	text := cell(a.Description)
+	if len(a.Examples) > 0 {
+		if text != "" {
+			text = strings.TrimSuffix(text, ".") + "; "
+		}
+		text += "such as " + code(string(a.Examples[0]))
+	}
+	return text
+}
+
+// code writes a text as code in a cell of a table; "" stays empty.
+func code(text string) string {
+	if text == "" {
+		return ""
+	}
+	fence := "`"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	if fence != "`" {
+		text = " " + text + " " // CommonMark 0.31, section 6.1
+	}
+	return fence + strings.ReplaceAll(line(text), "|", `\|`) + fence
+}
+
+// cell writes a text in a cell of a table.
+func cell(text string) string { return strings.ReplaceAll(line(text), "|", `\|`) }
+
+// line makes one line of a text.
+func line(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// sentence ends a text as a sentence.
+func sentence(text string) string {
+	text = line(text)
+	if text == "" || strings.ContainsAny(text[len(text)-1:], ".!?:;") {
+		return text
+	}
+	return text + "."
+}
+
+func orElse(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// quoted is a text as a JSON string in which characters of HTML stay themselves.
+func quoted(text string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(line(text)) // text is always JSON
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -1,0 +1,145 @@
+package skill
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/tokens"
+)
+
+var update = os.Getenv("UPDATE") != ""
+
+// spell writes a call as meta mode has it.
+func spell(t *catalog.Tool, args json.RawMessage) (string, json.RawMessage) {
+	return "execute_tool", json.RawMessage(fmt.Sprintf(`{"tool_name":%q,"arguments":%s}`, t.Name, args))
+}
+
+func sample(tools int) *catalog.Catalog {
+	pr := &catalog.Domain{Name: "pull_requests", Description: "Pull requests"}
+	wiki := &catalog.Domain{Name: "wiki", Description: "Wikis"}
+	pr.Tools = append(pr.Tools, &catalog.Tool{
+		Name: "create_pull_request", Domain: pr.Name, Description: "Opens a pull request | from one branch\ninto another", Effect: catalog.Write,
+		InputSchema: json.RawMessage(`{"type":"object","properties":{
+			"project":{"type":"string","default":"Contoso","description":"Project name or ID"},
+			"source":{"type":"string","examples":["refs/heads/a|b"]},
+			"status":{"enum":["open","draft"],"default":"open"},
+			"labels":{"type":"array","items":{"type":"string"},"description":"Names of labels."}
+		},"required":["source"]}`),
+		Defaults: json.RawMessage(`{"project":"Contoso"}`),
+		Examples: []catalog.Example{{Description: "Put it up for review.", Arguments: json.RawMessage(`{"source":"refs/heads/a"}`)}, {Arguments: json.RawMessage(`{}`)}},
+		Returns:  "the number",
+	}, &catalog.Tool{Name: "abandon_pull_request", Domain: pr.Name, Description: "Closes it.", Effect: catalog.Destructive, InputSchema: json.RawMessage(`{"type":"object"}`)})
+	s := catalog.Skill{Name: "ado-pull-requests", Description: "Open \"pull requests\": use it <when> asked: #1 & é", Notes: "- One\n- Two\n", Tools: []string{"create_pull_request", "abandon_pull_request"}}
+	for i := range tools {
+		t := &catalog.Tool{Name: fmt.Sprintf("get_page_%d", i), Domain: wiki.Name, Description: "Gets a page", Effect: catalog.Read,
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"id":{"type":"integer","description":"Of the page"}},"required":["id"]}`)}
+		wiki.Tools, s.Tools = append(wiki.Tools, t), append(s.Tools, t.Name)
+	}
+	return catalog.New(catalog.Catalog{Server: catalog.Server{Name: "azure-devops"}, Domains: []*catalog.Domain{pr, wiki}, Skills: []catalog.Skill{s}})
+}
+
+// TestGolden shows whole files: one short skill, and one that has references.
+func TestGolden(t *testing.T) {
+	for name, n := range map[string]int{"short": 1, "long": 100} {
+		c := sample(n)
+		var got strings.Builder
+		for _, f := range Files(c, c.Skills[0], spell) {
+			text := f.Text
+			if i := strings.Index(text, "\n## get_page_2\n"); i > 0 {
+				text = text[:i] + "\n…\n"
+			}
+			if i := strings.Index(text, "\n| `get_page_2`"); i > 0 {
+				text = text[:i] + "\n…\n"
+			}
+			fmt.Fprintf(&got, "-- %s --\n%s", f.Path, text)
+		}
+		file := filepath.Join("testdata", name+".txt")
+		if update {
+			if err := os.WriteFile(file, []byte(got.String()), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.String() != string(want) {
+			t.Errorf("%s differs:\n%s\nUPDATE=1 go test rewrites it", file, got.String())
+		}
+	}
+}
+
+// TestRules checks skills against the specification, with a YAML reader that has
+// no part in writing them.
+func TestRules(t *testing.T) {
+	for _, n := range []int{1, 100} {
+		c := sample(n)
+		files := Files(c, c.Skills[0], spell)
+		Validate(t, files)
+		if (len(files) > 1) != (n > 1) {
+			t.Errorf("%d tools in %d files", n+2, len(files))
+		}
+		// Each tool is explained once.
+		for _, tool := range c.Skills[0].Tools {
+			var found int
+			for _, f := range files {
+				found += strings.Count(f.Text, "\n## "+tool+"\n")
+			}
+			if found != 1 {
+				t.Errorf("%s is explained %d times", tool, found)
+			}
+		}
+	}
+}
+
+// Validate checks the files of one skill (https://agentskills.io/specification).
+func Validate(t *testing.T, files []File) {
+	t.Helper()
+	dir, base, _ := strings.Cut(files[0].Path, "/")
+	front, body, ok := strings.Cut(strings.TrimPrefix(files[0].Text, "---\n"), "\n---\n")
+	if base != "SKILL.md" || !strings.HasPrefix(files[0].Text, "---\n") || !ok {
+		t.Fatalf("%s: no front matter", files[0].Path)
+	}
+	var meta map[string]any
+	if err := yaml.Unmarshal([]byte(front), &meta); err != nil {
+		t.Fatalf("%s: %v", files[0].Path, err)
+	}
+	name, _ := meta["name"].(string)
+	if name != dir || len(name) > 64 || !regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(name) {
+		t.Errorf("name %q in the folder %s", name, dir)
+	}
+	if d, _ := meta["description"].(string); d == "" || utf8.RuneCountInString(d) > 1024 {
+		t.Errorf("%s: description %q", name, d)
+	}
+	for field := range meta {
+		if !slices.Contains([]string{"name", "description", "license", "compatibility", "metadata", "allowed-tools"}, field) {
+			t.Errorf("%s: the field %s is not in the specification", name, field)
+		}
+	}
+	if lines := strings.Count(files[0].Text, "\n"); lines > MaxLines || tokens.Count(body) > MaxTokens {
+		t.Errorf("%s: %d lines, %d tokens", name, lines, tokens.Count(body))
+	}
+	linked := map[string]bool{}
+	for _, m := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(body, -1) {
+		linked[dir+"/"+m[1]] = true
+	}
+	for _, f := range files[1:] {
+		if strings.Count(f.Path, "/") != 2 || !linked[f.Path] {
+			t.Errorf("%s: not linked from SKILL.md, or deeper than one level", f.Path)
+		}
+		delete(linked, f.Path)
+	}
+	if len(linked) > 0 {
+		t.Errorf("%s links to files that there are not: %v", name, linked)
+	}
+}
