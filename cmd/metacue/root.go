@@ -60,7 +60,7 @@ Without a configuration named, the built-in one is used: Azure DevOps.`,
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newVet(), newTest(), newServe(), newCall(), newTrust(), newVersion(), newDemo())
+	root.AddCommand(newVet(), newTest(), newServe(), newCall(), newTrust(), newVersion(), newDemo(), newExport())
 	return root
 }
 

@@ -108,12 +108,13 @@ which an agent finds the others.`,
 			// Reading a configuration takes several times the memory that serving it does.
 			go debug.FreeOSMemory()
 			return o.serve(cmd, func() { announce(cmd.ErrOrStderr(), mode, cat, offered, src.String()) }, serve.Options{
-				Name:    cat.Server.Name,
-				Title:   cat.Server.Title,
-				Version: cat.Server.Version,
-				Surface: offered,
-				Caller:  call.Caller{Bounds: s.bounds()},
-				Log:     log,
+				Name:      cat.Server.Name,
+				Title:     cat.Server.Title,
+				Version:   cat.Server.Version,
+				Surface:   offered,
+				Resources: surface.Resources(cat, offered),
+				Caller:    call.Caller{Bounds: s.bounds()},
+				Log:       log,
 			})
 		},
 	}

@@ -39,7 +39,7 @@ var packages = map[string][]string{
 		"runtime/bind", "runtime/expr", "runtime/rest", "runtime/exec"},
 	"runtime/expect":    {"runtime/diag", "runtime/load", "runtime/call", "runtime/bind", "runtime/expr", "runtime/rest", "runtime/exec"},
 	"runtime/search":    {"runtime/catalog", "runtime/nearest"},
-	"runtime/surface":   {"runtime/catalog", "runtime/call", "runtime/nearest", "runtime/signature", "runtime/search"},
+	"runtime/surface":   {"runtime/catalog", "runtime/call", "runtime/nearest", "runtime/signature", "runtime/search", "runtime/skill"},
 	"runtime/tokens":    {},
 	"runtime/hosts":     {},
 	"runtime/skill":     {"runtime/catalog", "runtime/signature", "runtime/tokens"},
@@ -51,14 +51,14 @@ var packages = map[string][]string{
 	"internal/scenario":    {"internal/sample", "runtime/tokens"},
 	"internal/searchbench": {"runtime/catalog", "runtime/search"},
 	"cmd/metacue": {"schema", "cue", "runtime/diag", "runtime/nearest", "runtime/catalog", "runtime/call", "runtime/load",
-		"runtime/compile", "runtime/exec", "runtime/bind", "runtime/rest", "runtime/surface", "runtime/tokens", "runtime/serve", "runtime/expect", "runtime/hosts", "internal/demo"},
+		"runtime/compile", "runtime/exec", "runtime/bind", "runtime/rest", "runtime/surface", "runtime/tokens", "runtime/serve", "runtime/expect", "runtime/hosts", "runtime/signature", "runtime/skill", "internal/demo"},
 }
 
 // modules says which packages may import each third-party module: each lives
 // in few stages, so that it can be exchanged there.
 var modules = map[string][]string{
 	"cuelang.org/go":                           {"runtime/load", "runtime/compile", "runtime/jsonschema", "runtime/expr", "runtime/expect", "runtime/hosts"},
-	"github.com/modelcontextprotocol/go-sdk":   {"runtime/surface", "runtime/serve", "runtime/tokens", "internal/demo", "internal/scenario"},
+	"github.com/modelcontextprotocol/go-sdk":   {"runtime/surface", "runtime/serve", "runtime/tokens", "internal/demo", "internal/scenario", "cmd/metacue"},
 	"github.com/go-resty/resty/v2":             {"runtime/rest"},
 	"github.com/itchyny/gojq":                  {"runtime/load", "runtime/exec", "internal/scenario"},
 	"github.com/std-uritemplate":               {"runtime/bind"},
@@ -66,7 +66,7 @@ var modules = map[string][]string{
 	"github.com/tiktoken-go/tokenizer":         {"runtime/tokens"},
 	"github.com/kljensen/snowball":             {"runtime/search", "internal/searchbench"},
 	"github.com/spf13/cobra":                   {"cmd/metacue"},
-	"github.com/rogpeppe/go-internal":          {"internal/scenario"},
+	"github.com/rogpeppe/go-internal":          {"internal/scenario", "cmd/metacue"},
 	"golang.org/x/tools/txtar":                 {"internal/scenario"},
 	"golang.org/x/text":                        {"runtime/rest", "runtime/jsonschema"},
 	"golang.org/x/time":                        {"runtime/rest"},

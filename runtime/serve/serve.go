@@ -29,6 +29,8 @@ type Options struct {
 	Name, Title, Version string
 	// Surface is what clients see. Its catalog is within Caller.Bounds.
 	Surface surface.Surface
+	// Resources are what clients can read.
+	Resources []surface.Resource
 	// Caller is who asks. Over HTTP each call gets the headers of its request
 	// besides, without those that carry a credential for this server.
 	Caller call.Caller
@@ -60,9 +62,10 @@ func newServer(o Options, stop context.Context) *mcp.Server {
 		Instructions: o.Surface.Instructions(),
 		Logger:       sdkLog(o.Log),
 		// One page: hosts ignore nextCursor.
-		PageSize: len(tools) + 1,
-		// Prompts and resources are declared though there are none: clients ask for
-		// their lists whatever is declared, and an empty list is the answer they take.
+		PageSize: max(len(tools), len(o.Resources)) + 1,
+		// Prompts are declared though there are none, and resources too where there
+		// are none: clients ask for their lists whatever is declared, and an empty list is
+		// the answer they take.
 		Capabilities: &mcp.ServerCapabilities{
 			Tools:     &mcp.ToolCapabilities{},
 			Prompts:   &mcp.PromptCapabilities{},
@@ -79,10 +82,20 @@ func newServer(o Options, stop context.Context) *mcp.Server {
 		s.AddTool(t, handler)
 		listed[t.Name] = true
 	}
+	for _, r := range o.Resources {
+		s.AddResource(r.Listed, read(r.Text))
+	}
 	if len(tools) > 0 {
 		s.AddReceivingMiddleware(admit(listed, tools[0].Name))
 	}
 	return s
+}
+
+// read answers resources/read.
+func read(text string) mcp.ResourceHandler {
+	return func(_ context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI, MIMEType: "text/markdown", Text: text}}}, nil
+	}
 }
 
 // calledKey is the context key of the name that the client called.

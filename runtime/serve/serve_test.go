@@ -198,6 +198,38 @@ func TestSummary(t *testing.T) {
 	}
 }
 
+// TestResources lists and reads what is offered beside the tools.
+func TestResources(t *testing.T) {
+	c := sample()
+	c.Skills = []catalog.Skill{{Name: "how-to", Description: "Use when <asked>", Tools: []string{c.Tools()[0].Name}, Notes: "- Note"}}
+	for _, mode := range surface.Modes() {
+		o := options(t, mode, nil)
+		s, err := surface.New(mode, c, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Surface, o.Resources = s, surface.Resources(c, s)
+		client := dial(t.Context(), t, o)
+		if got := client.initialize("2025-11-25").raw; !strings.Contains(got, "skill://NAME/SKILL.md explain tasks whole: how-to") {
+			t.Errorf("%s: instructions %s", mode, got)
+		}
+		list := client.ask(`{"jsonrpc":"2.0","id":2,"method":"resources/list"}`).raw
+		if strings.Count(list, "skill://") != 1 || !strings.Contains(list, `"uri":"skill://how-to/SKILL.md"`) || !strings.Contains(list, "text/markdown") {
+			t.Errorf("%s: %s", mode, list)
+		}
+		text := client.ask(`{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"skill://how-to/SKILL.md"}}`).raw
+		if !strings.Contains(text, "## "+c.Tools()[0].Name) || !strings.Contains(text, "- Note") {
+			t.Errorf("%s: %s", mode, text)
+		}
+		if got := client.ask(`{"jsonrpc":"2.0","id":4,"method":"resources/read","params":{"uri":"skill://other/SKILL.md"}}`).raw; strings.Contains(got, "- Note") {
+			t.Errorf("%s: another resource is %s", mode, got)
+		}
+		if _, err := client.end(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // The SDK's own log of sessions and requests is for those who debug.
 func TestQuietLog(t *testing.T) {
 	for level, want := range map[slog.Level]bool{slog.LevelInfo: false, slog.LevelDebug: true} {

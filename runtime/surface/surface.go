@@ -81,7 +81,7 @@ func New(mode string, c *catalog.Catalog, do call.Func) (Surface, error) {
 		return nil, errors.New(strings.Join(texts, "\n"))
 	}
 	i := slices.Index(Modes(), mode)
-	return modes[i].new(c, do), nil
+	return withSkills(c, modes[i].new(c, do)), nil
 }
 
 // Fault is something of a configuration that a surface cannot show.

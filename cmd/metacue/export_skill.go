@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/nearest"
+	"github.com/metacue/metacue/runtime/skill"
+)
+
+func newExportSkill() *cobra.Command {
+	var e exports
+	var dir string
+	var check bool
+	cmd := &cobra.Command{
+		Use:   "skill [NAME]",
+		Short: "Write the configuration's skills as SKILL.md files",
+		Long: `skill writes each skill of the configuration, or the one that is named, as a
+folder in the format of Agent Skills: NAME/SKILL.md, and where that would be too
+long for it NAME/references/DOMAIN.md. Calls are written as the mode has them, by
+default as in meta mode. Without -o the files are printed.
+
+With --check nothing is written: it prints how the files in DIR differ from what
+would be written, and exits 1 when they do.`,
+		Example: `  metacue export skill -o .claude/skills
+  metacue export skill -o .claude/skills --check
+  metacue export skill ado-pull-requests --mode flat`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if check && dir == "" {
+				return errors.New("--check needs -o DIR: the folder to look into")
+			}
+			if !cmd.Flags().Changed("mode") {
+				e.mode = "meta"
+			}
+			program, face, err := e.offered(cmd)
+			if err != nil {
+				return err
+			}
+			skills, err := skillsNamed(program.Catalog, args)
+			if err != nil {
+				return err
+			}
+			var files []skill.File
+			var within []string
+			for _, s := range skills {
+				files = append(files, skill.Files(program.Catalog, s, face.Spell)...)
+				within = append(within, s.Name+"/"+skill.References)
+			}
+			if dir == "" {
+				for _, f := range files {
+					if len(files) > 1 {
+						fmt.Fprintf(cmd.OutOrStdout(), "==> %s <==\n", f.Path)
+					}
+					fmt.Fprint(cmd.OutOrStdout(), f.Text)
+				}
+				return nil
+			}
+			return folder{dir, check, "run metacue export skill -o " + dir, skill.Mark}.write(cmd, files, within)
+		},
+	}
+	e.flags(cmd)
+	cmd.Flags().StringVarP(&dir, "output", "o", "", "write into `DIR`")
+	cmd.Flags().BoolVar(&check, "check", false, "write nothing, and exit 1 where the files in DIR are out of date")
+	return cmd
+}
+
+// skillsNamed gives the skill that the arguments name, or all.
+func skillsNamed(c *catalog.Catalog, args []string) ([]catalog.Skill, error) {
+	var names []string
+	for _, s := range c.Skills {
+		if len(args) > 0 && s.Name == args[0] {
+			return []catalog.Skill{s}, nil
+		}
+		names = append(names, s.Name)
+	}
+	switch {
+	case len(c.Skills) == 0:
+		return nil, errors.New("there are no skills in the configuration, or none within --domains and --read-only")
+	case len(args) == 0:
+		return c.Skills, nil
+	}
+	near := nearest.Names(args[0], names)
+	if len(near) == 0 {
+		near = names
+	}
+	return nil, fmt.Errorf("there is no skill %q; there is %s", args[0], strings.Join(near, ", "))
+}
