@@ -6,6 +6,7 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/cuecontext"
 
 	"github.com/metacue/metacue/runtime/bind"
 	"github.com/metacue/metacue/runtime/expr"
@@ -76,15 +77,15 @@ func (b *toolCompiler) withRequired() cue.Value {
 		_, when := below(step, "when")
 		_, optional := below(step, "optional")
 		if http && !when && !optional {
-			tool = tool.FillPath(cue.MakePath(cue.Str(bind.RootSteps), cue.Str(name)), answered(tool))
+			tool = tool.FillPath(cue.MakePath(cue.Str(bind.RootSteps), cue.Str(name)), answered())
 		}
 	}
 	return tool
 }
 
 // answered is what a step has once it has run, though not known.
-func answered(tool cue.Value) cue.Value {
-	return tool.Context().CompileString("{status: int, headers: [string]: string, result: _}")
+func answered() cue.Value {
+	return cuecontext.New().CompileString("{status: int, headers: [string]: string, result: _}")
 }
 
 // withAll is the tool with all arguments there, their optional parts included, and
@@ -97,7 +98,7 @@ func (b *toolCompiler) withAll() (tool cue.Value, certain bool) {
 		tool = tool.FillPath(cue.MakePath(cue.Str(bind.RootInput), cue.Str(f.Name)), v)
 		certain = certain && all
 	}
-	state := answered(tool)
+	state := answered()
 	for name := range fields(b.src.Own.LookupPath(parsePath(bind.RootSteps))) {
 		tool = tool.FillPath(cue.MakePath(cue.Str(bind.RootSteps), cue.Str(name)), state)
 	}
