@@ -5,10 +5,21 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
+
+// coreRoutes are projects, teams and identities; those are of vssps.dev.azure.com.
+var coreRoutes = []route{
+	{"GET /connectionData", (*Org).connectionData},
+	{"GET /identities", (*Org).listIdentities},
+	{"GET /projects", (*Org).listProjects},
+	{"GET /projects/{project}", (*Org).getProject},
+	{"GET /projects/{project}/teams", (*Org).listTeams},
+	{"GET /projects/{project}/teams/{team}/members", (*Org).listTeamMembers},
+}
 
 // guid derives an identifier from what it names, so that it is the same in
 // every run (the form of RFC 9562 §5.8, version 8).
@@ -79,15 +90,19 @@ type project struct {
 	projectRef
 	teams []*team
 	repos []*repository
+	planning
 }
 
 type team struct {
-	ID          string `json:"id"`
-	Name        string `json:"name"`
-	URL         string `json:"url"`
-	Description string `json:"description"`
-	ProjectName string `json:"projectName"`
-	ProjectID   string `json:"projectId"`
+	ID          string      `json:"id"`
+	Name        string      `json:"name"`
+	URL         string      `json:"url"`
+	Description string      `json:"description"`
+	ProjectName string      `json:"projectName"`
+	ProjectID   string      `json:"projectId"`
+	members     []*identity // the first is its administrator
+	iterations  []string    // IDs of nodes, in the order in which they were taken
+	capacities  map[string]capacity
 }
 
 func (o *Org) addProject(name, description string) *project {
@@ -96,12 +111,18 @@ func (o *Org) addProject(name, description string) *project {
 		ID: id, Name: name, Description: description, URL: PublicURL + "/_apis/projects/" + id,
 		State: "wellFormed", Revision: 11, Visibility: "private", LastUpdateTime: epoch,
 	}}
-	t := guid("team", name)
-	p.teams = []*team{{
-		ID: t, Name: name + " Team", URL: p.URL + "/teams/" + t, Description: "The default project team.", ProjectName: name, ProjectID: id,
-	}}
+	p.addTeam(guid("team", name), name+" Team", "The default project team.", o.users...)
 	o.projects = append(o.projects, p)
 	return p
+}
+
+func (p *project) addTeam(id, name, description string, members ...*identity) *team {
+	t := &team{
+		ID: id, Name: name, URL: p.URL + "/teams/" + id, Description: description, ProjectName: p.Name, ProjectID: p.ID,
+		members: members, capacities: map[string]capacity{},
+	}
+	p.teams = append(p.teams, t)
+	return t
 }
 
 // webURL is where people look at the project.
@@ -223,11 +244,33 @@ func (o *Org) listTeams(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := page(r, p.teams, 100)
-	if err != nil {
+	all := p.teams
+	if r.flag("$mine") {
+		all = slices.DeleteFunc(slices.Clone(all), func(t *team) bool { return !slices.Contains(t.members, o.me()) })
+	}
+	if all, err = page(r, all, 100); err != nil {
 		return nil, err
 	}
 	return listOf(all), nil
+}
+
+func (o *Org) listTeamMembers(r *request) (any, error) {
+	p, err := o.projectNamed(r.PathValue("project"))
+	if err != nil {
+		return nil, err
+	}
+	t, err := p.teamNamed(r.PathValue("team"))
+	if err != nil {
+		return nil, err
+	}
+	members := []object{}
+	for i, u := range t.members {
+		members = append(members, object{"identity": u, "isTeamAdmin": i == 0})
+	}
+	if members, err = page(r, members, 100); err != nil {
+		return nil, err
+	}
+	return listOf(members), nil
 }
 
 // enum holds the names of an enumeration with their numbers. Names match

@@ -1,16 +1,33 @@
 package sample
 
 import (
+	"cmp"
 	"crypto/sha1"
 	"encoding/hex"
 	"net/http"
 	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
+
+// gitRoutes are repositories, refs, commits and files.
+var gitRoutes = []route{
+	{"GET /git/repositories", (*Org).listRepositories},
+	{"POST /git/repositories", (*Org).createRepository},
+	{"GET /git/repositories/{repository}", (*Org).getRepository},
+	{"GET /git/repositories/{repository}/refs", (*Org).listRefs},
+	{"POST /git/repositories/{repository}/refs", (*Org).updateRefs},
+	{"GET /git/repositories/{repository}/commits", (*Org).listCommits},
+	{"GET /git/repositories/{repository}/commits/{commit}", (*Org).getCommit},
+	{"GET /git/repositories/{repository}/commits/{commit}/changes", (*Org).listCommitChanges},
+	{"GET /git/repositories/{repository}/items", (*Org).getItems},
+	{"POST /git/repositories/{repository}/FileDiffs", (*Org).diffFiles},
+	{"POST /git/repositories/{repository}/pullRequestQuery", (*Org).queryPullRequests},
+}
 
 // noCommit stands for the absence of a commit in updates of refs.
 const noCommit = "0000000000000000000000000000000000000000"
@@ -80,8 +97,7 @@ func (o *Org) addCommit(r *repository, branch, comment string, at time.Time, fil
 	if b := r.ref(name); b != nil {
 		parent = b.ObjectID
 	}
-	h := sha1.Sum([]byte(strings.Join([]string{r.ID, branch, parent, comment}, "\x00"))) // git's own form of object names
-	id := hex.EncodeToString(h[:])
+	id := objectID(r.ID, branch, parent, comment)
 	s := signature{o.me().DisplayName, o.me().UniqueName, at}
 	r.commits = append(r.commits, &commit{
 		CommitID: id, Author: s, Committer: s, Comment: comment, parent: parent, files: files,
@@ -238,7 +254,8 @@ func (o *Org) listRefs(r *request) (any, error) {
 	q := r.URL.Query()
 	refs := []*ref{}
 	for _, f := range repo.refs {
-		if strings.HasPrefix(f.Name, "refs/"+q.Get("filter")) && strings.Contains(f.Name, q.Get("filterContains")) {
+		if strings.HasPrefix(f.Name, "refs/"+q.Get("filter")) && strings.Contains(f.Name, q.Get("filterContains")) &&
+			(!r.flag("includeMyBranches") || f.Creator == o.me()) {
 			refs = append(refs, f)
 		}
 	}
@@ -307,6 +324,45 @@ func (o *Org) updateRefs(r *request) (any, error) {
 	return listOf(updates), nil
 }
 
+// versionKinds are how a request may name a state of a repository.
+var versionKinds = enum{"branch": 0, "tag": 1, "commit": 2}
+
+// at finds the commit that a request names by two parameters; the tip of the
+// default branch when it names none.
+func (r *request) at(repo *repository, name, kind string) (*commit, error) {
+	q := r.URL.Query()
+	version := q.Get(name)
+	what, err := versionKinds.parse(kind, q.Get(kind), "branch")
+	if err != nil {
+		return nil, err
+	}
+	var c *commit
+	switch {
+	case what == "commit" && version != "":
+		c = repo.commit(version)
+	case version == "":
+		version = strings.TrimPrefix(repo.DefaultBranch, "refs/heads/")
+		fallthrough
+	default:
+		if f := repo.ref("refs/heads/" + version); f != nil {
+			c = repo.commit(f.ObjectID)
+		}
+	}
+	if c == nil && version != "" {
+		return nil, faultf(http.StatusNotFound, git, "GitUnresolvableToCommitException", "TF401175: the version %s %q cannot be resolved to a commit of repository %s", what, version, repo.Name)
+	}
+	return c, nil
+}
+
+// history gives a commit and what led to it, newest first.
+func (r *repository) history(c *commit) []*commit {
+	all := []*commit{}
+	for ; c != nil; c = r.commit(c.parent) {
+		all = append(all, c)
+	}
+	return all
+}
+
 // listCommits gives the history of a branch, of the default branch when none is
 // named, newest first.
 func (o *Org) listCommits(r *request) (any, error) {
@@ -314,23 +370,270 @@ func (o *Org) listCommits(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	branch := repo.DefaultBranch
-	if v := r.URL.Query().Get("searchCriteria.itemVersion.version"); v != "" {
-		branch = "refs/heads/" + v
-	}
-	commits := []*commit{}
-	if f := repo.ref(branch); f != nil {
-		for c := repo.commit(f.ObjectID); c != nil; c = repo.commit(c.parent) {
-			commits = append(commits, c)
-		}
-	} else if branch != "" {
-		return nil, faultf(http.StatusNotFound, git, "GitUnresolvableToCommitException", "TF401175: there is no branch %q in repository %s", strings.TrimPrefix(branch, "refs/heads/"), repo.Name)
-	}
-	n, err := r.number("searchCriteria.$top", 1, 100)
+	const criteria = "searchCriteria."
+	tip, err := r.at(repo, criteria+"itemVersion.version", criteria+"itemVersion.versionType")
 	if err != nil {
 		return nil, err
 	}
-	return listOf(commits[:min(n, len(commits))]), nil
+	q := r.URL.Query()
+	has := func(s signature, want string) bool {
+		return strings.Contains(strings.ToLower(s.Name+" "+s.Email), strings.ToLower(want))
+	}
+	from, ferr := parseDate(cmp.Or(q.Get(criteria+"fromDate"), "0001-01-01"))
+	to, terr := parseDate(cmp.Or(q.Get(criteria+"toDate"), "9999-12-31"))
+	if ferr != nil || terr != nil {
+		return nil, badRequest("fromDate or toDate is no date")
+	}
+	ids := strings.FieldsFunc(q.Get(criteria+"ids"), func(c rune) bool { return c == ',' })
+	commits := slices.DeleteFunc(repo.history(tip), func(c *commit) bool {
+		path := q.Get(criteria + "itemPath")
+		return !has(c.Author, q.Get(criteria+"author")) || !has(c.Committer, q.Get(criteria+"user")) ||
+			c.Author.Date.Before(from) || c.Author.Date.After(to) ||
+			len(ids) > 0 && !slices.Contains(ids, c.CommitID) ||
+			path != "" && !slices.ContainsFunc(c.files, func(f string) bool { return f == path || strings.HasPrefix(f, strings.TrimSuffix(path, "/")+"/") })
+	})
+	n, err := r.number(criteria+"$top", 1, 100)
+	if err != nil {
+		return nil, err
+	}
+	if commits, err = page(r, commits, n); err != nil {
+		return nil, err
+	}
+	return listOf(commits), nil
+}
+
+// commitInPath finds the commit that the path names.
+func (o *Org) commitInPath(r *request) (*repository, *commit, error) {
+	repo, err := o.repository(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := repo.commit(r.PathValue("commit"))
+	if c == nil {
+		return nil, nil, faultf(http.StatusNotFound, git, "GitCommitDoesNotExistException", "TF401175: repository %s has no commit %s", repo.Name, r.PathValue("commit"))
+	}
+	return repo, c, nil
+}
+
+func (o *Org) getCommit(r *request) (any, error) {
+	_, c, err := o.commitInPath(r)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (o *Org) listCommitChanges(r *request) (any, error) {
+	repo, c, err := o.commitInPath(r)
+	if err != nil {
+		return nil, err
+	}
+	changes := []object{}
+	counts := map[string]int{}
+	for _, f := range c.files {
+		kind := "edit"
+		if before := repo.commit(c.parent); before == nil || repo.content(before, f) == "" {
+			kind = "add"
+		}
+		counts[strings.ToUpper(kind[:1])+kind[1:]]++
+		changes = append(changes, object{"item": repo.entry(c, f, false), "changeType": kind})
+	}
+	return object{"changeCounts": counts, "changes": changes}, nil
+}
+
+// content is what a file holds at a commit: a line for each commit that changed
+// it. It is empty where there is no such file.
+func (r *repository) content(at *commit, path string) string {
+	var lines []string
+	for _, c := range r.history(at) {
+		if slices.Contains(c.files, path) {
+			lines = append(lines, c.Comment+"\n")
+		}
+	}
+	slices.Reverse(lines)
+	return strings.Join(lines, "")
+}
+
+// paths are the files and folders at a commit, sorted.
+func (r *repository) paths(at *commit) (files, folders []string) {
+	seen := map[string]bool{}
+	for _, c := range r.history(at) {
+		for _, f := range c.files {
+			if seen[f] {
+				continue
+			}
+			seen[f] = true
+			files = append(files, f)
+			for d := path.Dir(f); !seen[d]; d = path.Dir(d) {
+				seen[d] = true
+				folders = append(folders, d)
+			}
+		}
+	}
+	slices.Sort(files)
+	slices.Sort(folders)
+	return files, folders
+}
+
+// entry is a file or folder as answers show it.
+func (r *repository) entry(c *commit, path string, folder bool) object {
+	e := object{
+		"objectId": objectID(r.ID, path, r.content(c, path)), "gitObjectType": "blob", "commitId": c.CommitID, "path": path,
+		"url": r.URL + "/items/" + strings.TrimPrefix(path, "/") + "?versionType=Commit&version=" + c.CommitID,
+	}
+	if folder {
+		e["gitObjectType"], e["isFolder"] = "tree", true
+	}
+	return e
+}
+
+// objectID has git's own form of object names.
+func objectID(parts ...string) string {
+	h := sha1.Sum([]byte(strings.Join(parts, "\x00")))
+	return hex.EncodeToString(h[:])
+}
+
+var recursions = enum{"none": 0, "oneLevel": 1, "oneLevelPlusNestedEmptyFolders": 4, "full": 120}
+
+// getItems gives a file, or what is in a folder.
+func (o *Org) getItems(r *request) (any, error) {
+	repo, err := o.repository(r)
+	if err != nil {
+		return nil, err
+	}
+	at, err := r.at(repo, "versionDescriptor.version", "versionDescriptor.versionType")
+	if err != nil {
+		return nil, err
+	}
+	q := r.URL.Query()
+	deep, err := recursions.parse("recursionLevel", q.Get("recursionLevel"), "none")
+	if err != nil {
+		return nil, err
+	}
+	scope := cmp.Or(q.Get("path"), q.Get("scopePath"), "/")
+	if !strings.HasPrefix(scope, "/") {
+		scope = "/" + scope
+	}
+	if len(scope) > 1 {
+		scope = strings.TrimSuffix(scope, "/")
+	}
+	files, folders := repo.paths(at)
+	missing := faultf(http.StatusNotFound, git, "GitItemNotFoundException", "TF401174: there is no %q in repository %s at the version that was asked for", scope, repo.Name)
+	if slices.Contains(files, scope) {
+		content := repo.content(at, scope)
+		if !strings.Contains(r.Header.Get("Accept"), "json") && r.Header.Get("Accept") != "" && r.Header.Get("Accept") != "*/*" {
+			return raw{"text/plain; charset=utf-8", []byte(content)}, nil
+		}
+		e := repo.entry(at, scope, false)
+		if r.flag("includeContent") {
+			e["content"] = content
+		}
+		return e, nil
+	}
+	if !slices.Contains(folders, scope) {
+		return nil, missing
+	}
+	under := func(p string) bool {
+		if p == scope {
+			return true
+		}
+		switch deep {
+		case "none":
+			return false
+		case "full":
+			return strings.HasPrefix(p, strings.TrimSuffix(scope, "/")+"/")
+		}
+		return path.Dir(p) == scope
+	}
+	entries := []object{}
+	for _, list := range []struct {
+		paths  []string
+		folder bool
+	}{{folders, true}, {files, false}} {
+		for _, p := range list.paths {
+			if under(p) {
+				entries = append(entries, repo.entry(at, p, list.folder))
+			}
+		}
+	}
+	if q.Get("scopePath") == "" && q.Get("path") != "" && deep == "none" {
+		return entries[0], nil
+	}
+	return listOf(entries), nil
+}
+
+// diffFiles tells in which lines files differ between two commits. A line of the
+// sample is never changed: commits add lines at the end.
+func (o *Org) diffFiles(r *request) (any, error) {
+	repo, err := o.repository(r)
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		BaseVersionCommit, TargetVersionCommit string
+		FileDiffParams                         []struct{ Path, OriginalPath string }
+	}
+	if err := r.decode(&in, mediaJSON); err != nil {
+		return nil, err
+	}
+	base, target := repo.commit(in.BaseVersionCommit), repo.commit(in.TargetVersionCommit)
+	if base == nil || target == nil {
+		return nil, faultf(http.StatusNotFound, git, "GitCommitDoesNotExistException", "TF401175: repository %s lacks one of the two commits", repo.Name)
+	}
+	if len(in.FileDiffParams) == 0 || len(in.FileDiffParams) > 10 {
+		return nil, badRequest("fileDiffParams holds between 1 and 10 files")
+	}
+	diffs := []object{}
+	for _, f := range in.FileDiffParams {
+		was := strings.Count(repo.content(base, cmp.Or(f.OriginalPath, f.Path)), "\n")
+		is := strings.Count(repo.content(target, f.Path), "\n")
+		blocks := []object{}
+		if was > 0 {
+			blocks = append(blocks, object{"changeType": "none", "originalLineNumberStart": 1, "originalLinesCount": was, "modifiedLineNumberStart": 1, "modifiedLinesCount": was})
+		}
+		if is > was {
+			blocks = append(blocks, object{"changeType": "add", "originalLineNumberStart": was, "originalLinesCount": 0, "modifiedLineNumberStart": was + 1, "modifiedLinesCount": is - was})
+		}
+		diffs = append(diffs, object{"path": f.Path, "originalPath": cmp.Or(f.OriginalPath, f.Path), "lineDiffBlocks": blocks})
+	}
+	return diffs, nil
+}
+
+var pullQueries = enum{"notSet": 0, "lastMergeCommit": 1, "commit": 2}
+
+// queryPullRequests finds the pull requests that brought commits.
+func (o *Org) queryPullRequests(r *request) (any, error) {
+	repo, err := o.repository(r)
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		Queries []struct {
+			Type  text
+			Items []string
+		}
+	}
+	if err := r.decode(&in, mediaJSON); err != nil {
+		return nil, err
+	}
+	results := []map[string][]*pullRequest{}
+	for _, q := range in.Queries {
+		kind, err := pullQueries.parse("type", string(q.Type), "lastMergeCommit")
+		if err != nil {
+			return nil, err
+		}
+		found := map[string][]*pullRequest{}
+		for _, id := range q.Items {
+			for _, p := range o.pulls {
+				at := p.LastMergeSourceCommit.CommitID
+				if p.repo == repo && (at == id || kind == "commit" && slices.ContainsFunc(repo.since(at, p.LastMergeTargetCommit.CommitID), func(c *commit) bool { return c.CommitID == id })) {
+					found[id] = append(found[id], p)
+				}
+			}
+		}
+		results = append(results, found)
+	}
+	return object{"queries": in.Queries, "results": results}, nil
 }
 
 // text is a string that is also taken as a number, as Azure DevOps takes IDs.

@@ -11,6 +11,29 @@ import (
 	"unicode/utf8"
 )
 
+// pullRequestRoutes are pull requests and what belongs to them.
+var pullRequestRoutes = []route{
+	{"GET /git/pullRequests", (*Org).listPullRequests},
+	{"GET /git/pullRequests/{pull}", (*Org).getPullRequest},
+	{"GET /git/repositories/{repository}/pullRequests", (*Org).listPullRequests},
+	{"POST /git/repositories/{repository}/pullRequests", (*Org).createPullRequest},
+	{"GET /git/repositories/{repository}/pullRequests/{pull}", (*Org).getPullRequest},
+	{"PATCH /git/repositories/{repository}/pullRequests/{pull}", (*Org).updatePullRequest},
+	{"GET /git/repositories/{repository}/pullRequests/{pull}/reviewers", (*Org).listReviewers},
+	{"POST /git/repositories/{repository}/pullRequests/{pull}/reviewers", (*Org).addReviewers},
+	{"PUT /git/repositories/{repository}/pullRequests/{pull}/reviewers/{reviewer}", (*Org).setReviewer},
+	{"DELETE /git/repositories/{repository}/pullRequests/{pull}/reviewers/{reviewer}", (*Org).removeReviewer},
+	{"GET /git/repositories/{repository}/pullRequests/{pull}/reviewers/{reviewer}", (*Org).getReviewer},
+	{"GET /git/repositories/{repository}/pullRequests/{pull}/commits", (*Org).listPullRequestCommits},
+	{"GET /git/repositories/{repository}/pullRequests/{pull}/workItems", (*Org).listPullRequestWorkItems},
+	{"GET /git/repositories/{repository}/pullRequests/{pull}/iterations", (*Org).listIterations},
+	{"GET /git/repositories/{repository}/pullRequests/{pull}/iterations/{iteration}", (*Org).getIteration},
+	{"GET /git/repositories/{repository}/pullRequests/{pull}/iterations/{iteration}/changes", (*Org).listChanges},
+	{"GET /git/repositories/{repository}/pullRequests/{pull}/labels", (*Org).listLabels},
+	{"POST /git/repositories/{repository}/pullRequests/{pull}/labels", (*Org).addLabel},
+	{"DELETE /git/repositories/{repository}/pullRequests/{pull}/labels/{label}", (*Org).removeLabel},
+}
+
 type commitRef struct {
 	CommitID string `json:"commitId"`
 	URL      string `json:"url"`
@@ -433,6 +456,39 @@ func (o *Org) setReviewer(r *request) (any, error) {
 	return p.Reviewers[slices.IndexFunc(p.Reviewers, func(v *reviewer) bool { return strings.EqualFold(v.ID, in.ID) })], nil
 }
 
+func (o *Org) getReviewer(r *request) (any, error) {
+	p, err := o.pull(r)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range p.Reviewers {
+		if strings.EqualFold(v.ID, r.PathValue("reviewer")) {
+			return v, nil
+		}
+	}
+	return nil, faultf(http.StatusNotFound, git, "GitPullRequestReviewerNotFoundException", "TF401186: pull request %d has no reviewer %s", p.PullRequestID, r.PathValue("reviewer"))
+}
+
+func (o *Org) listPullRequestCommits(r *request) (any, error) {
+	p, err := o.pull(r)
+	if err != nil {
+		return nil, err
+	}
+	commits, err := page(r, p.repo.since(p.LastMergeSourceCommit.CommitID, p.LastMergeTargetCommit.CommitID), 100)
+	if err != nil {
+		return nil, err
+	}
+	return listOf(commits), nil
+}
+
+func (o *Org) listPullRequestWorkItems(r *request) (any, error) {
+	p, err := o.pull(r)
+	if err != nil {
+		return nil, err
+	}
+	return listOf(p.WorkItemRefs), nil
+}
+
 func (o *Org) removeReviewer(r *request) (any, error) {
 	p, err := o.pull(r)
 	if err != nil {
@@ -499,17 +555,44 @@ type iteration struct {
 	CreatedDate     time.Time `json:"createdDate"`
 	SourceRefCommit commitRef `json:"sourceRefCommit"`
 	TargetRefCommit commitRef `json:"targetRefCommit"`
+	CommonRefCommit commitRef `json:"commonRefCommit"`
 	HasMoreCommits  bool      `json:"hasMoreCommits"`
 	Reason          string    `json:"reason"`
 }
 
-// listIterations gives the one push that a pull request of the sample has.
+// iterations gives the one push that a pull request of the sample has.
+func (p *pullRequest) iterations() []iteration {
+	return []iteration{{1, p.CreatedBy, p.CreationDate, p.LastMergeSourceCommit, p.LastMergeTargetCommit, p.LastMergeTargetCommit, false, "create"}}
+}
+
 func (o *Org) listIterations(r *request) (any, error) {
 	p, err := o.pull(r)
 	if err != nil {
 		return nil, err
 	}
-	return listOf([]iteration{{1, p.CreatedBy, p.CreationDate, p.LastMergeSourceCommit, p.LastMergeTargetCommit, false, "create"}}), nil
+	return listOf(p.iterations()), nil
+}
+
+// pullIteration finds the iteration that the path names.
+func (o *Org) pullIteration(r *request) (*pullRequest, iteration, error) {
+	p, err := o.pull(r)
+	if err != nil {
+		return nil, iteration{}, err
+	}
+	for _, i := range p.iterations() {
+		if strconv.Itoa(i.ID) == r.PathValue("iteration") {
+			return p, i, nil
+		}
+	}
+	return nil, iteration{}, faultf(http.StatusNotFound, git, "GitPullRequestIterationNotFoundException", "pull request %d has no iteration %s", p.PullRequestID, r.PathValue("iteration"))
+}
+
+func (o *Org) getIteration(r *request) (any, error) {
+	_, i, err := o.pullIteration(r)
+	if err != nil {
+		return nil, err
+	}
+	return i, nil
 }
 
 type change struct {
@@ -525,19 +608,26 @@ type changeItem struct {
 }
 
 func (o *Org) listChanges(r *request) (any, error) {
-	p, err := o.pull(r)
+	p, _, err := o.pullIteration(r)
 	if err != nil {
 		return nil, err
 	}
-	if id := r.PathValue("iteration"); id != "1" {
-		return nil, faultf(http.StatusNotFound, git, "GitPullRequestIterationNotFoundException", "pull request %d has no iteration %s", p.PullRequestID, id)
-	}
+	base := p.repo.commit(p.LastMergeTargetCommit.CommitID)
 	entries := []change{}
 	for _, c := range p.repo.since(p.LastMergeSourceCommit.CommitID, p.LastMergeTargetCommit.CommitID) {
 		for _, f := range c.files {
-			n := len(entries) + 1
-			entries = append(entries, change{n, n, changeItem{c.CommitID, f}, "edit"})
+			if slices.ContainsFunc(entries, func(e change) bool { return e.Item.Path == f }) {
+				continue
+			}
+			n, kind := len(entries)+1, "edit"
+			if p.repo.content(base, f) == "" {
+				kind = "add"
+			}
+			entries = append(entries, change{n, n, changeItem{c.CommitID, f}, kind})
 		}
+	}
+	if entries, err = page(r, entries, 100); err != nil {
+		return nil, err
 	}
 	return struct {
 		ChangeEntries []change `json:"changeEntries"`

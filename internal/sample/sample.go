@@ -12,6 +12,7 @@ package sample
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"encoding/json"
@@ -66,6 +67,14 @@ type Org struct {
 	projects []*project
 	pulls    []*pullRequest
 	items    []*workItem
+
+	attachments []attachment
+	definitions []*definition
+	builds      []*build
+	approvals   []*approval
+	wikis       []*wiki
+	alerts      []*alert
+	plans       []*testPlan
 }
 
 // New gives an organization as it always begins: see seed.
@@ -110,6 +119,15 @@ type request struct {
 // created is a result that answers 201 instead of 200.
 type created struct{ value any }
 
+// raw is a result that is no JSON.
+type raw struct {
+	contentType string
+	data        []byte
+}
+
+// object is a JSON object whose shape no code here depends on.
+type object = map[string]any
+
 // list is the shape of every list in an answer.
 type list[T any] struct {
 	Count int `json:"count"`
@@ -152,8 +170,14 @@ func (o *Org) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Basic realm="`+PublicURL+`"`)
 	}
-	if result == nil {
+	switch v := result.(type) {
+	case nil:
 		w.WriteHeader(status)
+		return
+	case raw:
+		w.Header().Set("Content-Type", v.contentType)
+		w.WriteHeader(status)
+		_, _ = w.Write(v.data) // the client has gone; there is no one to tell
 		return
 	}
 	out, err := encode(result)
@@ -235,13 +259,18 @@ func split(u *url.URL) (scope, resource []string, err error) {
 }
 
 // find gives the handler of a resource and sets the request's path values.
-// Literal segments match whatever their case, as in Azure DevOps.
+// Literal segments match whatever their case, as in Azure DevOps; {name...} at
+// the end matches all that is left.
 func (o *Org) find(r *request, resource []string) (handler, error) {
 	known := false
 	for _, t := range routes {
 		method, path, _ := strings.Cut(t.pattern, " /")
 		segments := strings.Split(path, "/")
-		if !slices.EqualFunc(segments, resource, func(want, have string) bool {
+		have := resource
+		if last := len(segments) - 1; strings.HasSuffix(segments[last], "...}") && len(have) > last {
+			have = append(slices.Clone(have[:last]), strings.Join(have[last:], "/"))
+		}
+		if !slices.EqualFunc(segments, have, func(want, have string) bool {
 			return strings.HasPrefix(want, "{") || strings.EqualFold(want, have)
 		}) {
 			continue
@@ -251,7 +280,7 @@ func (o *Org) find(r *request, resource []string) (handler, error) {
 		}
 		for i, s := range segments {
 			if name, ok := strings.CutPrefix(s, "{"); ok {
-				r.SetPathValue(strings.TrimSuffix(name, "}"), resource[i])
+				r.SetPathValue(strings.TrimSuffix(strings.TrimSuffix(name, "}"), "..."), have[i])
 			}
 		}
 		return t.serve, nil
@@ -331,6 +360,33 @@ func (r *request) number(name string, low, def int) (int, error) {
 		return 0, badRequest("the query parameter %s is %q; it must be a whole number from %d", name, s, low)
 	}
 	return n, nil
+}
+
+// flag reads a boolean from the query; false when it is absent.
+func (r *request) flag(name string) bool { return strings.EqualFold(r.URL.Query().Get(name), "true") }
+
+// after reads a continuation token, which is how many come before the page.
+func (r *request) after(token string) (int, error) {
+	n, err := strconv.Atoi(cmp.Or(token, "0"))
+	if err != nil || n < 0 {
+		return 0, badRequest("the continuation token %q is none that the sample gave", token)
+	}
+	return n, nil
+}
+
+// pageAfter cuts a list by a continuation token, and gives the next token in the
+// header of the answer.
+func pageAfter[T any](r *request, all []T, token string, top int) ([]T, error) {
+	begin, err := r.after(token)
+	if err != nil {
+		return nil, err
+	}
+	begin = min(begin, len(all))
+	end := min(begin+top, len(all))
+	if end < len(all) {
+		r.header.Set("X-MS-ContinuationToken", strconv.Itoa(end))
+	}
+	return all[begin:end], nil
 }
 
 // page cuts a list by $skip and $top.

@@ -334,7 +334,7 @@ func TestWorkItems(t *testing.T) {
 		{"POST", "/_apis/wit/workitemsbatch", `{"ids":[]}`, 400, nil, nil},
 
 		{"PATCH " + patch, item, `[{"op":"test","path":"/rev","value":1},{"op":"add","path":"/fields/System.State","value":"Resolved"},{"op":"replace","path":"/fields/Custom.TicketNumber","value":18446744073709551617},{"op":"add","path":"/fields/System.History","value":"Done."}]`, 200,
-			[]string{`"rev":2`, `"System.State":"Resolved"`, `"Custom.TicketNumber":18446744073709551617`, `"System.CommentCount":1`, `"System.History":"Done."`}, nil},
+			[]string{`"rev":2`, `"System.State":"Resolved"`, `"Custom.TicketNumber":18446744073709551617`, `"System.CommentCount":2`, `"System.History":"Done."`}, nil},
 		{"PATCH " + patch, item, `[{"op":"test","path":"/rev","value":1},{"op":"add","path":"/fields/System.State","value":"Closed"}]`, 412, []string{"TF26071", "revision 2"}, nil},
 		{"PATCH " + patch, item, `[{"op":"add","path":"/fields/System.Title","value":"lost"},{"op":"add","path":"/fields/System.State","value":"Done"}]`, 400, []string{"TF401320", "operation 1", "New, Active, Resolved, Closed"}, nil},
 		{"GET", item, "", 200, []string{`"rev":2`, "Search does not find"}, []string{"lost"}},
@@ -362,10 +362,10 @@ func TestWorkItems(t *testing.T) {
 		{"PATCH " + patch, item, `[{"op":"add","path":"/relations/-","value":{"rel":"System.LinkTypes.Hierarchy-Reverse","url":"https://dev.azure.com/contoso/_apis/wit/workItems/11"}}]`, 200, []string{`"System.Parent":11`}, nil},
 		{"PATCH " + patch, item, `[{"op":"add","path":"/relations/-","value":{"rel":"x","url":"https://dev.azure.com/contoso/_apis/wit/workItems/999"}}]`, 404, nil, nil},
 		{"PATCH " + patch, item, `[{"op":"remove","path":"/relations/5"}]`, 400, nil, nil},
-		{"PATCH " + patch, item, `[{"op":"remove","path":"/relations/0"}]`, 200, nil, []string{"System.Parent"}},
+		{"PATCH " + patch, item, `[{"op":"remove","path":"/relations/1"}]`, 200, nil, []string{"System.Parent"}},
 		{"PATCH " + patch, "/_apis/wit/workitems/999", `[{"op":"add","path":"/fields/System.Title","value":"x"}]`, 404, []string{"TF401232"}, nil},
 
-		{"POST " + patch, "/Contoso/_apis/wit/workitems/$User%20Story", `[{"op":"add","path":"/fields/System.Title","value":"New"}]`, 200, []string{`"id":19`, `"rev":1`, `"System.State":"New"`, `"System.WorkItemType":"User Story"`}, nil},
+		{"POST " + patch, "/Contoso/_apis/wit/workitems/$User%20Story", `[{"op":"add","path":"/fields/System.Title","value":"New"}]`, 200, []string{`"id":23`, `"rev":1`, `"System.State":"New"`, `"System.WorkItemType":"User Story"`}, nil},
 		{"POST " + patch, "/Contoso/_apis/wit/workitems/$Bug", `[{"op":"add","path":"/fields/System.Tags","value":"x"}]`, 400, []string{"System.Title"}, nil},
 		{"POST " + patch, "/Contoso/_apis/wit/workitems/$Wish", `[]`, 404, []string{"VS402323", "User Story"}, nil},
 		{"POST " + patch, "/Contoso/_apis/wit/workitems/Bug", `[]`, 400, []string{"$Type"}, nil},
@@ -391,8 +391,8 @@ func TestWIQL(t *testing.T) {
 		return send(t, org, "POST", "/contoso"+path, string(b))
 	}
 	for _, c := range []struct{ wiql, want string }{
-		{"SELECT [System.Id] FROM WorkItems", "11 12 13 14 15 16 17 18"},
-		{"select System.Id, [Title] from workitems where [System.TeamProject] = @project", "11 12 13 14 15 16"},
+		{"SELECT [System.Id] FROM WorkItems", "11 12 13 14 15 16 17 18 19"},
+		{"select System.Id, [Title] from workitems where [System.TeamProject] = @project", "11 12 13 14 15 16 19"},
 		{"SELECT [System.Id] FROM WorkItems WHERE [System.WorkItemType] = 'bug' AND [System.State] <> 'Closed'", "14 15 18"},
 		{"SELECT [System.Id] FROM WorkItems WHERE [System.WorkItemType] = 'Bug' ORDER BY [Microsoft.VSTS.Common.Priority] DESC, [System.Id] DESC", "18 15 16 14"},
 		{"SELECT [System.Id] FROM WorkItems WHERE [System.WorkItemType] IN ('Task', \"Epic\")", "12 13"},
@@ -403,7 +403,7 @@ func TestWIQL(t *testing.T) {
 		{"SELECT [System.Id] FROM WorkItems WHERE [Custom.TicketNumber] = 9007199254740993", "14"},
 		{"SELECT [System.Id] FROM WorkItems WHERE [Custom.TicketNumber] = 9007199254740992", ""},
 		{"SELECT [System.Id] FROM WorkItems WHERE [Microsoft.VSTS.Common.Priority] <= 1 AND [System.Id] > 13", "14 16"},
-		{"SELECT [System.Id] FROM WorkItems WHERE [System.CreatedDate] >= @today", "11 12 13 14 15 16 17 18"},
+		{"SELECT [System.Id] FROM WorkItems WHERE [System.CreatedDate] >= @today", "11 12 13 14 15 16 17 18 19"},
 		{"SELECT [System.Id] FROM WorkItems WHERE [System.CreatedDate] < '2026-01-12'", ""},
 		{"SELECT [System.Id] FROM WorkItems WHERE [System.AssignedTo] = '' AND [System.Title] = 'It''s'", ""},
 	} {

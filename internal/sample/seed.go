@@ -3,10 +3,12 @@ package sample
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 )
 
 // seed fills the organization: two projects, four repositories, two pull
-// requests, eight work items. Users are roles, not people.
+// requests, eight work items, and what the other domains have about the same
+// work (see the seeds below). Users are roles, not people.
 func (o *Org) seed() {
 	o.users = []*identity{
 		newIdentity("Contoso Developer", "developer@contoso.example"),
@@ -66,15 +68,19 @@ func (o *Org) seed() {
 		severity = "Microsoft.VSTS.Common.Severity"
 		points   = "Microsoft.VSTS.Scheduling.StoryPoints"
 		tags     = "System.Tags"
+		sprint   = "System.IterationPath"
 	)
+	log := o.addAttachment("search.log", []byte("query=café hits=0\n"))
 	story := add(contoso, "User Story", "Sign in with a passkey", map[string]any{
-		state: "Active", assigned: o.users[0].UniqueName, priority: 1, points: 5, tags: "security; sign-in"})
+		state: "Active", assigned: o.users[0].UniqueName, priority: 1, points: 5, tags: "security; sign-in", sprint: `Contoso\Sprint 1`})
 	child := relation{Rel: parentLink, URL: story.URL, Attributes: map[string]any{"name": "Parent"}}
-	add(contoso, "Task", "Store public keys", map[string]any{assigned: o.users[0].UniqueName, priority: 2}, child)
-	add(contoso, "Task", "Add the button to the sign-in page", map[string]any{state: "Active", priority: 2}, child)
+	add(contoso, "Task", "Store public keys", map[string]any{assigned: o.users[0].UniqueName, priority: 2, sprint: `Contoso\Sprint 1`}, child)
+	add(contoso, "Task", "Add the button to the sign-in page", map[string]any{state: "Active", priority: 2, sprint: `Contoso\Sprint 1`}, child)
 	add(contoso, "Bug", "Search does not find words with accents: é, ü, 日本", map[string]any{
 		state: "Active", assigned: o.users[0].UniqueName, priority: 1, severity: "2 - High",
-		"Custom.TicketNumber": json.Number("9007199254740993")}) // 2^53 + 1: lost by whoever reads it as a float
+		"Custom.TicketNumber": json.Number("9007199254740993"), // 2^53 + 1: lost by whoever reads it as a float
+		sprint:                `Contoso\Sprint 1`, "System.History": "It happens with every accent."},
+		relation{Rel: "AttachedFile", URL: log.url(), Attributes: map[string]any{"name": log.name, "resourceSize": len(log.data)}})
 	add(contoso, "Bug", "The sign-in page shifts while it loads", map[string]any{priority: 3, severity: "4 - Low"})
 	add(contoso, "Bug", "A time-out is shown as a success", map[string]any{
 		state: "Closed", assigned: o.users[1].UniqueName, priority: 1, severity: "1 - Critical"})
@@ -105,6 +111,117 @@ func (o *Org) seed() {
 	now := o.now()
 	done.Status, done.ClosedDate, done.ClosedBy = "completed", &now, o.users[1]
 	o.setRef(api, done.TargetRefName, done.LastMergeSourceCommit.CommitID)
+
+	web.ref("refs/heads/release/1.0").Creator = o.users[1]
+	o.seedPlanning(contoso, fabrikam)
+	o.seedTracking(contoso)
+	o.seedPipelines(contoso, web, api)
+	o.seedWikis(contoso)
+	o.seedTestPlans(contoso)
+	o.seedAlerts(web)
+}
+
+// seedPlanning gives each project its areas and iterations, and Contoso a second
+// team. The first sprint is the current one.
+func (o *Org) seedPlanning(projects ...*project) {
+	for _, p := range projects {
+		o.addRoots(p)
+		for i, name := range []string{"Sprint 1", "Sprint 2"} {
+			start := time.Date(2026, 1, 5+14*i, 0, 0, 0, 0, time.UTC)
+			finish := start.AddDate(0, 0, 11)
+			n, err := o.addNode(p.sprints, name, &nodeDates{&start, &finish})
+			must(err)
+			p.teams[0].iterations = append(p.teams[0].iterations, n.Identifier)
+		}
+	}
+	contoso := projects[0]
+	for _, area := range []string{"Web", "API"} {
+		_, err := o.addNode(contoso.areas, area, nil)
+		must(err)
+	}
+	contoso.addTeam(guid("team", contoso.Name, "Search"), "Search Team", "Finds things.", o.users[1], o.users[2])
+	sprint := contoso.sprints.Children[0]
+	var c capacity
+	must(json.Unmarshal([]byte(`{"activities":[{"name":"Development","capacityPerDay":6}],"daysOff":[{"start":"2026-01-15T00:00:00Z","end":"2026-01-16T00:00:00Z"}]}`), &c))
+	contoso.teams[0].capacities[sprint.Identifier+o.me().ID] = c
+}
+
+// seedTracking gives the project its queries.
+func (o *Org) seedTracking(p *project) {
+	p.folder = &queryItem{}
+	p.addQuery(p.folder, "My Queries", "")
+	shared := p.addQuery(p.folder, "Shared Queries", "")
+	p.addQuery(shared, "Open bugs", "SELECT [System.Id], [System.Title], [System.State] FROM WorkItems WHERE [System.TeamProject] = @project"+
+		" AND [System.WorkItemType] = 'Bug' AND [System.State] <> 'Closed' ORDER BY [Microsoft.VSTS.Common.Priority]")
+}
+
+// seedPipelines gives the web shop a pipeline that fails on the branch of the
+// search, for a reason that its log tells, and one that waits for a release.
+func (o *Org) seedPipelines(p *project, web, api *repository) {
+	ci := o.addDefinition(p, "web-ci", `\`, "/azure-pipelines.yml", web)
+	release := o.addDefinition(p, "web-release", `\release`, "/release.yml", web)
+	o.addDefinition(p, "api-ci", `\`, "/azure-pipelines.yml", api)
+	o.counter["build"] = 300
+	run := func(d *definition, branch, reason string, by *identity) *build {
+		b, err := o.addBuild(d, "refs/heads/"+branch, reason, by)
+		must(err)
+		return b
+	}
+	steps := func(test record) []record {
+		return []record{
+			{Type: "Stage", Name: "Build"},
+			{Type: "Job", Name: "Build job", ParentID: "Build"},
+			{Type: "Task", Name: "npm ci", ParentID: "Build job", Lines: []string{"added 412 packages in 9s"}},
+			{Type: "Task", Name: "npm run build", ParentID: "Build job", Lines: []string{"built in 4.2s"}},
+			{Type: "Stage", Name: "Test", Result: test.Result},
+			{Type: "Job", Name: "Test job", ParentID: "Test", Result: test.Result},
+			test,
+		}
+	}
+	o.end(run(ci, "main", "individualCI", o.me()), "succeeded",
+		steps(record{Type: "Task", Name: "npm test", ParentID: "Test job", Lines: []string{"2 passing", "0 failing"}})...)
+	failed := run(ci, "feature/search", "pullRequest", o.me())
+	failed.Tags = []string{"nightly"}
+	o.end(failed, "failed", steps(record{
+		Type: "Task", Name: "npm test", ParentID: "Test job", Result: "failed",
+		Errors: []string{"The process ended with exit code 1."},
+		Lines: []string{
+			"> vitest run", "1 passing", "1 failing", "search.test.ts:8 finds words with accents",
+			`##[error]expected ["café"], got []`, "##[error]The process ended with exit code 1.",
+		},
+	})...)
+	o.addApproval(run(release, "release/1.0", "manual", o.users[1]), "Production", "Is the shop quiet?", o.me())
+}
+
+func (o *Org) seedWikis(p *project) {
+	w := o.addWiki(p)
+	o.addPage(w, "/Home", "# Contoso\n\nThe shop and what it runs on.\n")
+	o.addPage(w, "/Team", "Who we are.\n")
+	o.addPage(w, "/Team/On call", "Call the tester first.\n")
+	o.addPage(w, "/Search", "Search compares words after taking the accents off.\n")
+}
+
+// seedTestPlans gives the sprint a plan with a suite and a case.
+func (o *Org) seedTestPlans(p *project) {
+	w, err := o.addWorkItem(p, "Test Case", []operation{
+		{Op: "add", Path: "/fields/System.Title", Value: quote("Search finds words with accents")},
+		{Op: "add", Path: "/fields/Microsoft.VSTS.Common.Priority", Value: quote("2")},
+		{Op: "add", Path: "/fields/Microsoft.VSTS.TCM.Steps", Value: quote(`<steps id="0" last="1"><step id="1" type="ActionStep"><parameterizedString isformatted="true">Search for cafe</parameterizedString><parameterizedString isformatted="true">café is found</parameterizedString></step></steps>`)},
+	})
+	must(err)
+	plan := o.addTestPlan(p, "Sprint 1")
+	plan.sprint = p.sprints.Children[0].value
+	o.addTestSuite(plan, testSuite{name: "Search", kind: "staticTestSuite", parent: plan.suites[0].id, cases: []int64{w.ID}})
+}
+
+func (o *Org) seedAlerts(web *repository) {
+	o.addAlert(web, alert{Kind: "dependency", Title: "tinycolor 1.4.1 runs text of a style as code", Severity: "high", Confidence: "high"},
+		"Dependency Scanner", "tinycolor-code-injection", "Raise tinycolor to 1.4.3.", "/package-lock.json", 112)
+	leaked := o.addAlert(web, alert{Kind: "secret", Title: "A key of the payment service is in the history", Severity: "critical", Confidence: "high"},
+		"Secret Scanner", "payment-service-key", "Revoke the key, then make a new one.", "/src/sign-in.ts", 1)
+	leaked.Validity = &validity{"active", leaked.FirstSeen}
+	o.addAlert(web, alert{Kind: "code", Title: "A text of the address is shown as HTML", Severity: "medium", Confidence: "other"},
+		"CodeQL", "js-reflected-xss", "Encode the text.", "/src/search.ts", 1)
 }
 
 // must is for the seed, which is right or a fault of this file.

@@ -10,6 +10,18 @@ import (
 	"time"
 )
 
+// threadRoutes are the comments of pull requests.
+var threadRoutes = []route{
+	{"GET /git/repositories/{repository}/pullRequests/{pull}/threads", (*Org).listThreads},
+	{"POST /git/repositories/{repository}/pullRequests/{pull}/threads", (*Org).createThread},
+	{"GET /git/repositories/{repository}/pullRequests/{pull}/threads/{thread}", (*Org).getThread},
+	{"PATCH /git/repositories/{repository}/pullRequests/{pull}/threads/{thread}", (*Org).updateThread},
+	{"GET /git/repositories/{repository}/pullRequests/{pull}/threads/{thread}/comments", (*Org).listComments},
+	{"POST /git/repositories/{repository}/pullRequests/{pull}/threads/{thread}/comments", (*Org).createComment},
+	{"PATCH /git/repositories/{repository}/pullRequests/{pull}/threads/{thread}/comments/{comment}", (*Org).updateComment},
+	{"DELETE /git/repositories/{repository}/pullRequests/{pull}/threads/{thread}/comments/{comment}", (*Org).deleteComment},
+}
+
 type link struct {
 	Href string `json:"href"`
 }
@@ -22,6 +34,7 @@ type comment struct {
 	PublishedDate   time.Time       `json:"publishedDate"`
 	LastUpdatedDate time.Time       `json:"lastUpdatedDate"`
 	CommentType     string          `json:"commentType"`
+	IsDeleted       bool            `json:"isDeleted,omitempty"`
 	Links           map[string]link `json:"_links"`
 }
 
@@ -185,4 +198,46 @@ func (o *Org) createComment(r *request) (any, error) {
 		return nil, err
 	}
 	return o.add(t, in)
+}
+
+// commentInPath finds the comment that the path names.
+func (o *Org) commentInPath(r *request) (*thread, *comment, error) {
+	t, err := o.thread(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	id, _ := r.pathNumber("comment")
+	for _, c := range t.Comments {
+		if c.ID == id {
+			return t, c, nil
+		}
+	}
+	return nil, nil, faultf(http.StatusNotFound, git, "CommentNotFoundException", "thread %d has no comment %s", t.ID, r.PathValue("comment"))
+}
+
+func (o *Org) updateComment(r *request) (any, error) {
+	t, c, err := o.commentInPath(r)
+	if err != nil {
+		return nil, err
+	}
+	var in newComment
+	if err := r.decode(&in, mediaJSON); err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(in.Content) == "" {
+		return nil, badRequest("the comment has no content")
+	}
+	now := o.now()
+	c.Content, c.LastUpdatedDate, t.LastUpdatedDate = in.Content, now, now
+	return c, nil
+}
+
+// deleteComment leaves the place of a comment in its thread, as Azure DevOps does.
+func (o *Org) deleteComment(r *request) (any, error) {
+	_, c, err := o.commentInPath(r)
+	if err != nil {
+		return nil, err
+	}
+	c.Content, c.IsDeleted, c.LastUpdatedDate = "", true, o.now()
+	return nil, nil
 }

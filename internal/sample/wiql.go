@@ -271,7 +271,12 @@ func (o *Org) queryWorkItems(r *request) (any, error) {
 	if err := r.decode(&in, mediaJSON); err != nil {
 		return nil, err
 	}
-	q, err := o.parseWIQL(r, in.Query)
+	return o.runWIQL(r, in.Query)
+}
+
+// runWIQL answers a query as the request wants it.
+func (o *Org) runWIQL(r *request, text string) (any, error) {
+	q, err := o.parseWIQL(r, text)
 	if err != nil {
 		return nil, err
 	}

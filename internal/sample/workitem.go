@@ -13,6 +13,16 @@ import (
 	"time"
 )
 
+// workItemRoutes are work items themselves.
+var workItemRoutes = []route{
+	{"POST /wit/wiql", (*Org).queryWorkItems},
+	{"GET /wit/workItems", (*Org).listWorkItems},
+	{"POST /wit/workItemsBatch", (*Org).batchWorkItems},
+	{"POST /wit/workItems/{type}", (*Org).createWorkItem},
+	{"GET /wit/workItems/{id}", (*Org).getWorkItem},
+	{"PATCH /wit/workItems/{id}", (*Org).updateWorkItem},
+}
+
 // kind is the type of a field.
 type kind int
 
@@ -59,6 +69,9 @@ var fields = []field{
 	{"Microsoft.VSTS.Common.StackRank", "Stack Rank", doubleField, false},
 	{"Microsoft.VSTS.Scheduling.StoryPoints", "Story Points", doubleField, false},
 	{"Microsoft.VSTS.Scheduling.RemainingWork", "Remaining Work", doubleField, false},
+	{"Microsoft.VSTS.Common.AcceptanceCriteria", "Acceptance Criteria", textField, false},
+	{"Microsoft.VSTS.TCM.ReproSteps", "Repro Steps", textField, false},
+	{"Microsoft.VSTS.TCM.Steps", "Steps", textField, false},
 	{"Custom.TicketNumber", "Ticket Number", integerField, false},
 }
 
@@ -83,6 +96,7 @@ var types = []struct {
 	{"User Story", []string{"New", "Active", "Resolved", "Closed", "Removed"}},
 	{"Task", []string{"New", "Active", "Closed", "Removed"}},
 	{"Bug", []string{"New", "Active", "Resolved", "Closed"}},
+	{"Test Case", []string{"Design", "Ready", "Closed"}},
 }
 
 func statesOf(workItemType string) []string {
@@ -113,6 +127,7 @@ type workItem struct {
 	URL       string
 	project   *project
 	revisions []revision
+	comments  []*itemComment // oldest first
 }
 
 func (w *workItem) now() revision { return w.revisions[len(w.revisions)-1] }
@@ -401,15 +416,13 @@ func (o *Org) createWorkItem(r *request) (any, error) {
 }
 
 func (o *Org) addWorkItem(p *project, workItemType string, ops []operation) (*workItem, error) {
-	var have []string
 	for _, t := range types {
-		if have = append(have, t.name); strings.EqualFold(t.name, workItemType) {
+		if strings.EqualFold(t.name, workItemType) {
 			workItemType = t.name
 		}
 	}
 	if statesOf(workItemType) == nil {
-		return nil, faultf(http.StatusNotFound, wit, "WorkItemTypeNotFoundException",
-			"VS402323: project %s has no type of work item %q; it has %s", p.Name, workItemType, strings.Join(have, ", "))
+		return nil, noType(p, workItemType)
 	}
 	id := o.counter["work item"] + 1
 	w := &workItem{ID: id, URL: fmt.Sprintf("%s/%s/_apis/wit/workItems/%d", PublicURL, p.ID, id), project: p}
@@ -423,6 +436,15 @@ func (o *Org) addWorkItem(p *project, workItemType string, ops []operation) (*wo
 	o.next("work item")
 	o.items = append(o.items, w)
 	return w, nil
+}
+
+func noType(p *project, name string) error {
+	var have []string
+	for _, t := range types {
+		have = append(have, t.name)
+	}
+	return faultf(http.StatusNotFound, wit, "WorkItemTypeNotFoundException",
+		"VS402323: project %s has no type of work item %q; it has %s", p.Name, name, strings.Join(have, ", "))
 }
 
 func quote(s string) json.RawMessage {
@@ -467,6 +489,9 @@ func (o *Org) change(w *workItem, ops []operation, newType ...string) error {
 	v.fields["System.ChangedBy"] = o.me()
 	v.fields["System.Rev"] = json.Number(strconv.Itoa(len(w.revisions) + 1))
 	w.revisions = append(w.revisions, v)
+	if said, ok := v.fields["System.History"].(string); ok {
+		o.comment(w, said, now)
+	}
 	return nil
 }
 
@@ -514,6 +539,10 @@ func (o *Org) apply(w *workItem, v *revision, op operation) error {
 			return badRequest("the work item has no such relation; it has %d", len(v.relations))
 		}
 		v.relations = slices.Delete(v.relations, i, i+1)
+		return nil
+	}
+	// How a field is written, Markdown or HTML, is taken and not kept.
+	if strings.HasPrefix(op.Path, "/multilineFieldsFormat/") && op.Op == "add" {
 		return nil
 	}
 	return badRequest("the sample can change /fields/NAME and /relations, and test /rev")
