@@ -380,6 +380,10 @@ func TestAgree(t *testing.T) {
 		{"the last read left out", []string{"PUT | /x/1"}, []string{"PUT | /x/1", "GET | /x/1"}, ``, false},
 		{"a look-up more", []string{"GET | /y", "PUT | /x/1"}, []string{"PUT | /x/1"}, ``, false},
 
+		{"one read in place of the list", []string{"GET | /repos/r%20x"}, []string{"GET | /repos"}, `{"repo":"r x"}`, true},
+		{"another one read", []string{"GET | /repos/y"}, []string{"GET | /repos"}, `{"repo":"r x"}`, false},
+		{"below the one", []string{"GET | /repos/x/refs"}, []string{"GET | /repos"}, `{"repo":"x"}`, false},
+
 		{"a default on an update", []string{`PATCH | /x | | | | a/b | {"state":1}`}, []string{`PATCH | /x | | | | a/b | {"state":1,"force":false}`}, `{"status":1}`, true},
 		{"asked for on an update", []string{`PATCH | /x | | | | a/b | {"state":1}`}, []string{`PATCH | /x | | | | a/b | {"state":1,"force":false}`}, `{"force":false}`, false},
 		{"something on an update", []string{`PATCH | /x | | | | a/b | {"state":1}`}, []string{`PATCH | /x | | | | a/b | {"state":1,"by":"me"}`}, ``, false},
