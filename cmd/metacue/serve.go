@@ -70,8 +70,10 @@ func newServe() *cobra.Command {
 output, or with --http over streamable HTTP. Without DIR it is ./cue if that is
 trusted (metacue trust), else the built-in configuration.
 
-In flat mode every tool is listed; in meta mode four fixed tools are, through
-which an agent finds the others.`,
+In flat mode every tool is listed. In meta mode four fixed tools are, through
+which an agent finds the others. In nouns mode there is one tool for each domain
+or noun, with the tools as its actions, and in model mode one that describes the
+domains and one that runs their operations.`,
 		Example: `  metacue serve --meta-mode
   metacue serve ./cue --mode flat --domains repositories --read-only
   metacue serve --meta-mode --http 127.0.0.1:8080`,

@@ -7,7 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/metacue/metacue/runtime/catalog"
 	"github.com/metacue/metacue/runtime/diag"
+	"github.com/metacue/metacue/runtime/load"
+	"github.com/metacue/metacue/runtime/surface"
 )
 
 func newVet() *cobra.Command {
@@ -21,6 +24,9 @@ func newVet() *cobra.Command {
 		Long: `vet checks the configuration in DIR (default: ./cue if there is one, else the
 built-in one) and prints every fault as FILE:LINE:COLUMN: PATH: MESSAGE. It is
 silent and exits 0 when all is well, and exits 1 otherwise. It sends nothing.
+
+With --mode it also says what stands in the way of serving in that mode: names
+that the mode needs for itself.
 
 With --host it also says what hosts and model APIs would refuse, cut or leave out
 of what a mode lists: names and descriptions too long for them, keywords of JSON
@@ -40,11 +46,16 @@ Schema that they do not know, more tools than they take.`,
 			}
 			cfg, findings := s.load(src)
 			findings, program := s.withRules(cfg, findings)
-			if len(findings) == 0 && len(host) > 0 {
-				mode, err := o.chosen(cmd)
-				if err != nil {
+			mode, err := o.chosen(cmd)
+			if err != nil {
+				return err
+			}
+			if len(findings) == 0 {
+				if findings, err = modeFindings(cfg, program.Catalog, mode); err != nil {
 					return err
 				}
+			}
+			if len(findings) == 0 && len(host) > 0 {
 				if findings, err = hostFindings(cfg, program.Catalog, program.Call, mode, host); err != nil {
 					return err
 				}
@@ -66,4 +77,14 @@ Schema that they do not know, more tools than they take.`,
 	o.modeFlags(cmd)
 	cmd.Flags().StringVar(&format, "format", "text", "print findings as `FORMAT`: "+strings.Join(diag.Formats(), ", "))
 	return cmd
+}
+
+// modeFindings tells what stands in the way of serving a catalog in a mode.
+func modeFindings(cfg *load.Config, c *catalog.Catalog, mode string) (diag.List, error) {
+	faults, err := surface.Check(mode, c)
+	var all diag.List
+	for _, f := range faults {
+		all = append(all, cfg.Finding(f.Path, f.Message))
+	}
+	return all, err
 }

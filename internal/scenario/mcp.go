@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -189,6 +190,11 @@ func (c mcpCommand) session() *session {
 
 func (c mcpCommand) list() {
 	unsupportedNeg(c.ts, c.neg, "mcp list")
+	c.ts.Check(writeIndented(c.ts.Stdout(), c.listed()))
+}
+
+// listed asks for the list of tools.
+func (c mcpCommand) listed() json.RawMessage {
 	s := c.session()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -206,7 +212,7 @@ func (c mcpCommand) list() {
 		c.ts.Check(json.Unmarshal(last, &result))
 		s.tools = result.Tools
 	}
-	c.ts.Check(writeIndented(c.ts.Stdout(), s.tools))
+	return s.tools
 }
 
 // call calls a tool by the name that stands on the line.
@@ -215,14 +221,49 @@ func (c mcpCommand) call() {
 	c.callTool(name, args)
 }
 
-// routes says how a mode's client reaches a tool of the configuration.
-var routes = map[string]func(name string, args json.RawMessage) (string, any){
-	"flat": func(name string, args json.RawMessage) (string, any) { return name, args },
-	"meta": func(name string, args json.RawMessage) (string, any) {
+// listedTool is as much of a tool in the list as a client needs to find the way to
+// another one through it.
+type listedTool struct {
+	Name        string `json:"name"`
+	InputSchema struct {
+		Properties map[string]struct {
+			Enum []string `json:"enum"`
+		} `json:"properties"`
+	} `json:"inputSchema"`
+}
+
+// routes says how a mode's client reaches a tool of the configuration, with the
+// list before its eyes.
+var routes = map[string]func(list []listedTool, name string, args json.RawMessage) (string, any){
+	"flat": func(_ []listedTool, name string, args json.RawMessage) (string, any) { return name, args },
+	"meta": func(_ []listedTool, name string, args json.RawMessage) (string, any) {
 		return "execute_tool", struct {
 			ToolName  string          `json:"tool_name"`
 			Arguments json.RawMessage `json:"arguments"`
 		}{name, args}
+	},
+	"nouns": func(list []listedTool, name string, args json.RawMessage) (string, any) {
+		var members map[string]json.RawMessage
+		if json.Unmarshal(args, &members) == nil && members != nil {
+			for _, t := range list {
+				if slices.Contains(t.InputSchema.Properties["action"].Enum, name) {
+					members["action"], _ = json.Marshal(name)
+					return t.Name, members
+				}
+			}
+		}
+		return name, args // an alias, or what only the server can read
+	},
+	"model": func(list []listedTool, name string, args json.RawMessage) (string, any) {
+		for _, t := range list {
+			if _, ok := t.InputSchema.Properties["operation"]; ok {
+				return t.Name, struct {
+					Operation string          `json:"operation"`
+					Params    json.RawMessage `json:"params"`
+				}{name, args}
+			}
+		}
+		return name, args
 	},
 }
 
@@ -232,7 +273,16 @@ func (c mcpCommand) tool() {
 	if route == nil {
 		c.ts.Fatalf("mcp tool: the scenario names no modes")
 	}
-	c.callTool(route(c.callArgs("tool")))
+	s := c.session()
+	if s.tools == nil && c.st.cell.mode != modes[0] {
+		c.listed()
+	}
+	var list []listedTool
+	if s.tools != nil {
+		c.ts.Check(json.Unmarshal(s.tools, &list))
+	}
+	name, args := c.callArgs("tool")
+	c.callTool(route(list, name, args))
 }
 
 func (c mcpCommand) callArgs(verb string) (name string, args json.RawMessage) {

@@ -14,7 +14,7 @@
 //	# transports: stdio
 //
 // Each run is a subtest named MODE-TRANSPORT/SCENARIO and sees $MODE and
-// $TRANSPORT; [flat], [meta], [stdio], [http] are conditions. "mcp start" and
+// $TRANSPORT; [flat], [meta], [nouns], [model], [stdio], [http] are conditions. "mcp start" and
 // "mcp tool" do what the run asks for, so that a scenario is written once, and
 // the log of its upstream is one golden for the whole matrix.
 //
@@ -184,7 +184,7 @@ func (p Params) condition(c cell, cond string) (bool, error) {
 
 // The matrix, in the order of its runs.
 var (
-	modes      = []string{"flat", "meta"}
+	modes      = []string{"flat", "meta", "nouns", "model"}
 	transports = []string{"stdio", "http"}
 )
 

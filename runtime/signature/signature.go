@@ -32,14 +32,14 @@ const maxDepth = 16
 func Of(t *catalog.Tool) string {
 	var s string
 	for _, depth := range []int{maxDepth, 2, 1, 0} {
-		required, optional := Parameters(t.InputSchema, depth)
+		required, optional := parameters(t.InputSchema, depth)
 		for n := len(optional); n >= 0; n-- {
 			if s = write(t.Name, required, optional[:n], n < len(optional)); tokens.Count(s) <= MaxTokens {
 				return s
 			}
 		}
 	}
-	required, optional := Parameters(t.InputSchema, 0)
+	required, optional := parameters(t.InputSchema, 0)
 	for n := len(required) - 1; n >= 0; n-- {
 		if s = write(t.Name, required[:n], nil, n < len(required)+len(optional)); tokens.Count(s) <= MaxTokens {
 			break
@@ -56,10 +56,10 @@ func write(name string, required, optional []string, cut bool) string {
 	return name + "(" + strings.Join(all, ", ") + ")"
 }
 
-// Parameters gives the properties of an object schema, each as it stands in a
+// parameters gives the properties of an object schema, each as it stands in a
 // signature, in the order of their declaration. depth bounds how deep shapes are
 // written out.
-func Parameters(object json.RawMessage, depth int) (required, optional []string) {
+func parameters(object json.RawMessage, depth int) (required, optional []string) {
 	n := read(object)
 	w := writer{defs: n.Defs, depth: depth}
 	for _, p := range n.Properties {
@@ -76,6 +76,7 @@ func Parameters(object json.RawMessage, depth int) (required, optional []string)
 // schema is as much of JSON Schema as a signature tells.
 type schema struct {
 	Type        any             `json:"type"`
+	Description string          `json:"description"`
 	Format      string          `json:"format"`
 	Enum        values          `json:"enum"`
 	Const       json.RawMessage `json:"const"`
@@ -254,7 +255,7 @@ func (w writer) inner() writer {
 
 // reference writes what $ref leads to, or its name where that is being written.
 func (w writer) reference(ref string) string {
-	name := ref[strings.LastIndexByte(ref, '/')+1:]
+	name := refName(ref)
 	i := slices.IndexFunc(w.defs, func(p property) bool { return p.name == name })
 	if i < 0 || slices.Contains(w.following, name) || w.depth <= 0 {
 		return word(name)
@@ -262,6 +263,9 @@ func (w writer) reference(ref string) string {
 	w.following = append(slices.Clone(w.following), name)
 	return w.inner().shape(w.defs[i].schema)
 }
+
+// refName is the name of the definition that a reference leads to.
+func refName(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }
 
 // alternatives joins what is written of each value, each once.
 func alternatives(all values, write func(json.RawMessage) string) string {

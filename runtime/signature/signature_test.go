@@ -103,3 +103,27 @@ func FuzzOf(f *testing.F) {
 		}
 	})
 }
+
+// The parameters tell what a signature leaves out: descriptions, and members one
+// by one.
+func TestParameters(t *testing.T) {
+	node := object(`"name":{"type":"string"},"children":{"type":"array","items":{"$ref":"#/$defs/Node"}}`, `"name"`)
+	schema := `{"type":"object","properties":{` +
+		`"status":{"type":"string","enum":["open","closed"],"default":"open","description":"Which"},` +
+		`"page":` + object(`"offset":{"type":"integer"},"limit":{"type":"integer","default":10}`, `"offset"`) + `,` +
+		`"ops":{"type":"array","items":` + object(`"op":{"type":"string"}`, `"op"`) + `},` +
+		`"tree":{"$ref":"#/$defs/Node"},"any":{},"id":{"anyOf":[{"type":"integer"},` + object(`"key":{"type":"string"}`, `"key"`) + `]}` +
+		`},"required":["id"],"$defs":{"Node":` + node + `}}`
+	want := `[{"name":"status","type":"open|closed","required":false,"default":"open","description":"Which"},` +
+		`{"name":"page","type":"object","required":false,"fields":[{"name":"offset","type":"int","required":true},{"name":"limit","type":"int","required":false,"default":10}]},` +
+		`{"name":"ops","type":"object[]","required":false,"fields":[{"name":"op","type":"string","required":true}]},` +
+		`{"name":"tree","type":"object","required":false,"fields":[{"name":"name","type":"string","required":true},{"name":"children","type":"Node[]","required":false}]},` +
+		`{"name":"any","type":"any","required":false},{"name":"id","type":"int|{key}","required":true}]`
+	got, err := json.Marshal(Parameters(json.RawMessage(schema)))
+	if err != nil || string(got) != want {
+		t.Errorf("%v\n got %s\nwant %s", err, got, want)
+	}
+	if got, want := Shape(json.RawMessage(object(`"n":{"type":"integer"},"items":{"type":"array","items":{"type":"string"}}`, `"n"`))), `{n: int, items?: string[]}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

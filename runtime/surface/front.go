@@ -218,8 +218,8 @@ type schema struct {
 	Items *schema  `json:"items,omitempty"`
 }
 
-// property is one property of an inputSchema.
-func property(name string, s schema) member { return member{name, compact(s)} }
+// property is a member of an object, such as one property of an inputSchema.
+func property(name string, value any) member { return member{name, compact(value)} }
 
 // inputSchema is the schema of an object, its properties in the order given.
 // properties is there even when empty: some hosts refuse a schema without it.

@@ -1,6 +1,7 @@
 package surface
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/metacue/metacue/runtime/call"
@@ -22,7 +23,10 @@ func TestSpell(t *testing.T) {
 				r := recorder{answer: call.Text("done")}
 				s := newSurface(t, mode, c, r.do)
 				for _, tool := range c.Tools() {
-					args := []byte(`{"id":"<&>","n":9007199254740993}`)
+					args := []byte(`{"n":9007199254740993}`)
+					if names := argumentsOf(tool); len(names) > 0 {
+						args = fmt.Appendf(nil, `{%q:"<&>","n":9007199254740993}`, names[0])
+					}
 					called, arguments := s.Spell(tool, args)
 					if _, res := ask(t, s, called, string(arguments)); res.IsError || res.Meta != nil {
 						t.Errorf("%s as %s %s: %+v", tool.Name, called, arguments, res)

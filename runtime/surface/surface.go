@@ -55,6 +55,8 @@ var modes = []struct {
 }{
 	{"flat", newFlat, func(*catalog.Catalog) []Fault { return nil }},
 	{"meta", newMeta, checkMeta},
+	{"nouns", newNouns, checkNouns},
+	{"model", newModel, checkModel},
 }
 
 // Modes lists the names that New takes, the default first.

@@ -34,7 +34,7 @@ var taxonomy = []catalog.Action{
 func tool(domain, action, name, input string, aliases ...string) *catalog.Tool {
 	a := taxonomy[slices.IndexFunc(taxonomy, func(a catalog.Action) bool { return a.Name == action })]
 	return &catalog.Tool{
-		Name: name, Description: "Do " + name + " <now> & here", Domain: domain,
+		Name: name, Description: "Do " + name + " <now> & here", Domain: domain, Noun: domain,
 		Action: action, Effect: a.Effect, Idempotent: a.Idempotent, Aliases: aliases,
 		Annotations: catalog.Annotations{
 			ReadOnly: a.Effect == catalog.Read, Destructive: a.Effect == catalog.Destructive,
@@ -165,10 +165,10 @@ func golden(t *testing.T, name string, got []byte) {
 }
 
 func TestModes(t *testing.T) {
-	if got := Modes(); !slices.Equal(got, []string{"flat", "meta"}) {
+	if got := Modes(); !slices.Equal(got, []string{"flat", "meta", "nouns", "model"}) {
 		t.Errorf("Modes() = %q", got)
 	}
-	if _, err := New("metta", small(), nil); err == nil || !strings.Contains(err.Error(), "flat, meta") {
+	if _, err := New("metta", small(), nil); err == nil || !strings.Contains(err.Error(), "flat, meta, nouns, model") {
 		t.Errorf("an unknown mode: %v", err)
 	}
 }

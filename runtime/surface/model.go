@@ -1,0 +1,266 @@
+package surface
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/metacue/metacue/runtime/call"
+	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/signature"
+)
+
+// stateDeadline bounds the requests for live state, all together: an agent waits
+// for them each time it looks.
+const stateDeadline = 5 * time.Second
+
+// maxStateError is how much of an error, in bytes, stands in the place of a state.
+const maxStateError = 1024
+
+// model lists two tools: one tells what there is, and how it is now, the other
+// runs it.
+type model struct {
+	front
+}
+
+func newModel(c *catalog.Catalog, do call.Func) Surface {
+	m := &model{front{catalog: c, do: do}}
+	describes, acts := modelNames(c)
+	m.by = func(*catalog.Tool) string { return acts }
+	m.says = describes + " tells what there is, " + acts + " runs it. Skip what you already know."
+	looks := finds
+	looks.OpenWorld = slices.ContainsFunc(c.Domains, func(d *catalog.Domain) bool { return len(d.State) > 0 })
+	m.list(
+		ownTool{&mcp.Tool{
+			Name:        describes,
+			Description: "Describe the domains and their state; with domain, its operations.",
+			Annotations: annotations(looks),
+			InputSchema: inputSchema(nil, property("domain", schema{Type: "string", Enum: m.domains()})),
+		}, m.describe},
+		ownTool{&mcp.Tool{
+			Name:        acts,
+			Description: "Run an operation, directly if you know its params.",
+			Annotations: annotations(worst(c.Tools())),
+			InputSchema: inputSchema([]string{"domain", "operation"},
+				property("domain", schema{Type: "string"}),
+				property("operation", schema{Type: "string"}),
+				property("params", schema{Type: "object"})),
+		}, m.act},
+	)
+	return m
+}
+
+// modelNames gives the names of the two tools, which carry that of the server.
+func modelNames(c *catalog.Catalog) (describes, acts string) {
+	return c.Server.Name + "_model", c.Server.Name + "_action"
+}
+
+// checkModel finds tools that have the names of the two, and a server whose name
+// leaves no room for them.
+func checkModel(c *catalog.Catalog) []Fault {
+	describes, acts := modelNames(c)
+	faults := reserved("model", c, describes, acts)
+	if n := len(c.Server.Name) + 1 + len(acts); n > maxName {
+		faults = append(faults, Fault{[]string{"server", "name"}, fmt.Sprintf(
+			"is too long for model mode: the name of its tool %s has %d characters with that of the server in front, and clients take at most %d", acts, n, maxName)})
+	}
+	return faults
+}
+
+// modelDomain is a domain in the answer of model without one.
+type modelDomain struct {
+	Summary     string          `json:"summary"`
+	Queries     int             `json:"queries"`
+	Mutations   int             `json:"mutations"`
+	Destructive int             `json:"destructive,omitempty"` // of the mutations
+	State       json.RawMessage `json:"state,omitempty"`
+}
+
+// modelOperation is an operation of a domain.
+type modelOperation struct {
+	Name        string                `json:"name"`
+	Description string                `json:"description"`
+	Destructive bool                  `json:"destructive,omitempty"`
+	Params      []signature.Parameter `json:"params"`
+	Returns     string                `json:"returns,omitempty"`
+}
+
+// describe tells of all domains, or of the operations of one.
+func (m *model) describe(ctx context.Context, caller call.Caller, e *envelope) call.Result {
+	name := e.text("domain", false)
+	if refusal, bad := e.close(); bad {
+		return refusal
+	}
+	if name == "" {
+		states := m.states(ctx, caller, m.catalog.Domains...)
+		domains := []member{}
+		for i, d := range m.catalog.Domains {
+			about := modelDomain{Summary: d.Summary, State: states[i]}
+			for _, t := range d.Tools {
+				switch t.Effect {
+				case catalog.Read:
+					about.Queries++
+				case catalog.Destructive:
+					about.Destructive++
+					about.Mutations++
+				default:
+					about.Mutations++
+				}
+			}
+			domains = append(domains, property(d.Name, about))
+		}
+		return answer(struct {
+			Domains json.RawMessage `json:"domains"`
+		}{writeObject(domains)})
+	}
+	d, ok := m.catalog.Domain(name)
+	if !ok {
+		var u unknown
+		u.add("domain", name, m.domains())
+		return u.refusal()
+	}
+	queries, mutations := []modelOperation{}, []modelOperation{}
+	for _, t := range d.Tools {
+		o := modelOperation{t.Name, t.Description, t.Effect == catalog.Destructive, signature.Parameters(t.InputSchema), t.Returns}
+		if o.Params == nil {
+			o.Params = []signature.Parameter{}
+		}
+		if t.OutputSchema != nil {
+			o.Returns = signature.Shape(t.OutputSchema)
+		}
+		if t.Effect == catalog.Read {
+			queries = append(queries, o)
+		} else {
+			mutations = append(mutations, o)
+		}
+	}
+	return answer(struct {
+		Domain      string           `json:"domain"`
+		Description string           `json:"description"`
+		State       json.RawMessage  `json:"state,omitempty"`
+		Queries     []modelOperation `json:"queries"`
+		Mutations   []modelOperation `json:"mutations"`
+	}{d.Name, d.Description, m.states(ctx, caller, d)[0], queries, mutations})
+}
+
+// states asks for the live state of domains, all requests at once, and gives for
+// each domain an object of what they answer; nil for one without state. What is
+// not answered within the deadline, or fails, shows its error.
+func (m *model) states(ctx context.Context, caller call.Caller, domains ...*catalog.Domain) []json.RawMessage {
+	ctx, cancel := context.WithTimeout(ctx, stateDeadline)
+	defer cancel()
+	var wait sync.WaitGroup
+	values := make([][]member, len(domains))
+	for i, d := range domains {
+		values[i] = make([]member, len(d.State))
+		for j, t := range d.State {
+			wait.Go(func() { values[i][j] = member{t.Title, m.state(ctx, caller, t)} })
+		}
+	}
+	wait.Wait()
+	states := make([]json.RawMessage, len(domains))
+	for i := range domains {
+		if len(values[i]) > 0 {
+			states[i] = writeObject(values[i])
+		}
+	}
+	return states
+}
+
+// state asks for one state, and no longer than its context lasts.
+func (m *model) state(ctx context.Context, caller call.Caller, t *catalog.Tool) json.RawMessage {
+	answered := make(chan call.Result, 1)
+	go func() { answered <- m.do(ctx, caller, t.Name, nil) }()
+	var r call.Result
+	select {
+	case r = <-answered:
+	case <-ctx.Done():
+		r = call.Error(fmt.Sprintf("no answer within %s", stateDeadline))
+	}
+	value := json.RawMessage("null")
+	switch {
+	case len(r.Content) == 0:
+	case r.Content[0].Data != nil:
+		r = call.Error("the answer is no text")
+	case json.Valid([]byte(r.Content[0].Text)):
+		value = json.RawMessage(r.Content[0].Text)
+	default:
+		value = compact(r.Content[0].Text)
+	}
+	if !r.IsError {
+		return value
+	}
+	// An error in JSON says itself what it is.
+	why := text(get(read(value), "error"))
+	if why == "" && len(r.Content) > 0 {
+		why = r.Content[0].Text
+	}
+	if len(why) > maxStateError {
+		why = strings.ToValidUTF8(why[:maxStateError], "") + "…"
+	}
+	return compact(struct {
+		Error string `json:"error"`
+	}{why})
+}
+
+// act runs an operation. Names of tools are unique over the server, so that the
+// domain says nothing more; one that is wrong is refused nevertheless.
+func (m *model) act(ctx context.Context, caller call.Caller, e *envelope) call.Result {
+	domain, operation, params := e.text("domain", false), e.text("operation", true), e.optional("params")
+	beside := e.members
+	e.members = nil
+	if refusal, bad := e.close(); bad {
+		return refusal
+	}
+	var u unknown
+	t, ok := m.catalog.Tool(operation)
+	d, known := m.catalog.Domain(domain)
+	switch {
+	case domain != "" && !known:
+		u.add("domain", domain, m.domains())
+	case domain == "" && ok:
+		e.repairs = append(e.repairs, "domain was left out and was read as "+t.Domain)
+	case known && ok && t.Domain != domain:
+		u.faults = append(u.faults, fmt.Sprintf("%s is no operation of %s, but of %s", clip(operation), domain, t.Domain))
+		u.nearest = append(u.nearest, t.Domain)
+	}
+	switch {
+	case !ok && known:
+		u.add("operation", operation, namesOfTools(d.Tools))
+	case !ok: // all that there are would be too many to name
+		u.faults, u.nearest = append(u.faults, "unknown operation: "+clip(operation)), append(u.nearest, nearestTools(m.catalog, operation)...)
+	}
+	if len(u.faults) > 0 {
+		return u.refusal()
+	}
+	if len(beside) > 0 {
+		var fault string
+		if params, fault = fold(t, "params", params, beside); fault != "" {
+			return withSignature(t, wrongArguments(fault, t.Name, t.InputSchema))
+		}
+		e.repairs = append(e.repairs, strings.Join(namesOf(beside), ", ")+" stood beside params and was read as part of it")
+	}
+	return withSignature(t, m.do(ctx, caller, t.Name, params))
+}
+
+// withSignature adds the signature of a tool to a refusal of its arguments, which
+// is told by the schema in it.
+func withSignature(t *catalog.Tool, r call.Result) call.Result {
+	if !r.IsError || len(r.Content) != 1 || r.Content[0].Data != nil {
+		return r
+	}
+	members, err := readObject([]byte(r.Content[0].Text))
+	if err != nil || text(get(members, "tool_name")) != t.Name || get(members, "inputSchema") == nil {
+		return r
+	}
+	at := index(members, "inputSchema")
+	members = slices.Insert(members, at, property("signature", signature.Of(t)))
+	r.Content = []call.Content{{Text: string(writeObject(members))}}
+	return r
+}
