@@ -22,6 +22,7 @@ type front struct {
 	do      call.Func
 	tools   []*mcp.Tool
 	own     map[string]ownTool
+	plain   []string // tools of the catalog that are listed as flat lists them
 	// by names the tool that runs one of the catalog's.
 	by func(*catalog.Tool) string
 	// strict refuses calls of tools by names that are not listed.
@@ -36,7 +37,8 @@ type ownTool struct {
 	run    func(context.Context, call.Caller, *envelope) call.Result
 }
 
-// list takes the surface's own tools, and adds those that are pinned.
+// list takes the surface's own tools, and adds those that are listed plain: what is
+// pinned, and what else the surface lists so.
 func (f *front) list(own ...ownTool) {
 	f.own, f.tools = map[string]ownTool{}, []*mcp.Tool{}
 	for _, t := range own {
@@ -44,6 +46,11 @@ func (f *front) list(own ...ownTool) {
 		f.tools = append(f.tools, t.listed)
 	}
 	for _, name := range f.catalog.Meta.Pin {
+		if !slices.Contains(f.plain, name) {
+			f.plain = append(f.plain, name)
+		}
+	}
+	for _, name := range f.plain {
 		if t, ok := f.catalog.Tool(name); ok {
 			f.tools = append(f.tools, listed(t))
 		}
@@ -64,7 +71,7 @@ func (f *front) Call(ctx context.Context, caller call.Caller, name string, args 
 	switch {
 	case !ok:
 		return nil, unknownTool(f.catalog, name, f.names()...)
-	case f.pinned(t) && name == t.Name:
+	case f.isPlain(t) && name == t.Name:
 		return result(f.do(ctx, caller, t.Name, args)), nil
 	case f.strict:
 		return result(elsewhere(name, name+" is not listed here", f.by(t))), nil
@@ -72,8 +79,8 @@ func (f *front) Call(ctx context.Context, caller call.Caller, name string, args 
 	return result(f.do(ctx, caller, t.Name, args), fmt.Sprintf("%s is not listed here and was run as by %s", name, f.by(t))), nil
 }
 
-// pinned says whether a tool is listed by its own name.
-func (f *front) pinned(t *catalog.Tool) bool { return slices.Contains(f.catalog.Meta.Pin, t.Name) }
+// isPlain says whether a tool is listed by its own name.
+func (f *front) isPlain(t *catalog.Tool) bool { return slices.Contains(f.plain, t.Name) }
 
 // names gives the names of the surface's own tools.
 func (f *front) names() []string {

@@ -205,4 +205,3 @@ func TestIdentifiersTogether(t *testing.T) {
 		}
 	}
 }
-

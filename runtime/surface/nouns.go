@@ -46,6 +46,10 @@ func newNouns(c *catalog.Catalog, do call.Func) Surface {
 	}
 	var own []ownTool
 	for _, g := range n.nouns {
+		if g.isTool() {
+			n.plain = append(n.plain, g.name)
+			continue
+		}
 		own = append(own, ownTool{&mcp.Tool{
 			Name:        g.name,
 			Description: g.description(),
@@ -99,6 +103,10 @@ func grouped(c *catalog.Catalog) (all []*noun, more []*catalog.Domain) {
 	}
 	return all, more
 }
+
+// isTool says whether the noun is one tool of that very name, which is then listed
+// as flat lists it: with a schema of its own, in which action may be an argument.
+func (g *noun) isTool() bool { return len(g.tools) == 1 && g.tools[0].Name == g.name }
 
 // description tells of the noun and of each of its actions once.
 func (g *noun) description() string {
@@ -301,13 +309,16 @@ func checkNouns(c *catalog.Catalog) []Fault {
 		if n := len(c.Server.Name) + 1 + len(g.name); n > maxName {
 			faults = append(faults, Fault{path, fmt.Sprintf("as a tool of nouns mode the name is too long: with the server's name in front (%s_%s) it has %d characters, and clients take at most %d", c.Server.Name, g.name, n, maxName)})
 		}
-		if slices.Contains(c.Meta.Pin, g.name) {
+		if slices.Contains(c.Meta.Pin, g.name) && !g.isTool() {
 			faults = append(faults, Fault{path, "nouns mode lists the noun " + g.name + ", and the tool of that name is pinned: rename one, or do not pin it"})
 		}
 	}
-	for _, t := range c.Tools() {
-		if slices.Contains(argumentsOf(t), actionArgument) {
-			faults = append(faults, Fault{toolPath(t, "input", actionArgument), "nouns mode needs the argument " + actionArgument + " for itself: it picks the tool; rename the argument of " + t.Name})
+	for _, g := range all {
+		for _, t := range g.tools {
+			if !g.isTool() && slices.Contains(argumentsOf(t), actionArgument) {
+				faults = append(faults, Fault{toolPath(t, "input", actionArgument), fmt.Sprintf(
+					"nouns mode needs the argument %s for itself, to pick the tool: rename it, or write noun: %q, which lists the tool by itself", actionArgument, t.Name)})
+			}
 		}
 	}
 	return faults

@@ -233,6 +233,23 @@ func TestReservedNamesOfModes(t *testing.T) {
 	}
 }
 
+// A tool that is a noun by itself is listed and called as in flat mode; it alone may
+// have an argument called action.
+func TestNounOfOneTool(t *testing.T) {
+	c := small()
+	vault := c.Domains[2].Tools[0]
+	vault.Noun, vault.InputSchema = "get_vault", json.RawMessage(`{"type":"object","properties":{"action":{"type":"string"}}}`)
+	r := recorder{answer: call.Text("ok")}
+	s := newSurface(t, "nouns", catalog.New(*c), r.do)
+	i := slices.IndexFunc(s.Tools(), func(t *mcp.Tool) bool { return t.Name == "get_vault" })
+	if i < 0 || string(compact(s.Tools()[i])) != string(compact(listed(vault))) {
+		t.Fatalf("listed: %s", wire(s.Tools()))
+	}
+	if _, result := ask(t, s, "get_vault", `{"action":"open"}`); len(r.calls) != 1 || r.calls[0] != (made{"get_vault", `{"action":"open"}`}) || len(repairs(result)) > 0 {
+		t.Errorf("ran %v, repairs %v", r.calls, repairs(result))
+	}
+}
+
 func TestUnion(t *testing.T) {
 	object := func(properties, required string) string {
 		return `{"type":"object","properties":{` + properties + `},"required":[` + required + `],"additionalProperties":false}`

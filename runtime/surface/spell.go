@@ -14,7 +14,7 @@ func (f *flat) Spell(t *catalog.Tool, args json.RawMessage) (string, json.RawMes
 // Spell says that a tool is named in the arguments of execute_tool, or of the tool
 // for its effect. One that is pinned is called by its name.
 func (m *meta) Spell(t *catalog.Tool, args json.RawMessage) (string, json.RawMessage) {
-	if m.pinned(t) {
+	if m.isPlain(t) {
 		return t.Name, args
 	}
 	return m.by(t), compact(struct {
@@ -25,7 +25,7 @@ func (m *meta) Spell(t *catalog.Tool, args json.RawMessage) (string, json.RawMes
 
 // Spell says that a tool is an action of its noun, or of its domain in more.
 func (n *nouns) Spell(t *catalog.Tool, args json.RawMessage) (string, json.RawMessage) {
-	if n.pinned(t) {
+	if n.isPlain(t) {
 		return t.Name, args
 	}
 	action := property(actionArgument, t.Name)
@@ -37,7 +37,7 @@ func (n *nouns) Spell(t *catalog.Tool, args json.RawMessage) (string, json.RawMe
 
 // Spell says that a tool is an operation of its domain.
 func (m *model) Spell(t *catalog.Tool, args json.RawMessage) (string, json.RawMessage) {
-	if m.pinned(t) {
+	if m.isPlain(t) {
 		return t.Name, args
 	}
 	return m.by(t), writeObject([]member{property("domain", t.Domain), property("operation", t.Name), {"params", args}})
