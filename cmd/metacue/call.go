@@ -32,7 +32,8 @@ standard input.`,
 		Example: `  metacue call list_pull_requests project=Contoso repositoryId=web
   metacue call create_branch --json '{"project":"Contoso"}' --dry-run
   metacue call get_pull_request project=Contoso repositoryId=web pullRequestId=101 --dry-run --format json`,
-		Args: cobra.MinimumNArgs(1),
+		Args:              cobra.MinimumNArgs(1),
+		ValidArgsFunction: s.completeCall,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			show, ok := requestFormats[format]
 			if !ok {
@@ -53,7 +54,7 @@ standard input.`,
 			if t, ok := program.Catalog.Within(s.bounds()).Tool(words[0]); ok {
 				schema = t.InputSchema
 			} else if _, ok := program.Catalog.Tool(words[0]); ok {
-				return fmt.Errorf("%s is left out by --read-only or --domains", words[0])
+				return outOfBounds(words[0])
 			}
 			arguments, err := callArguments(cmd.InOrStdin(), args, words[1:], schema)
 			if err != nil {
@@ -85,7 +86,13 @@ standard input.`,
 	f.StringVar(&args, "json", "", "the arguments as a JSON `OBJECT`")
 	f.BoolVar(&dryRun, "dry-run", false, "print the request and send nothing")
 	f.StringVar(&format, "format", "curl", "print the request of a dry run as `FORMAT`: curl, json")
+	complete(cmd, "format", only("curl", "json"))
 	return cmd
+}
+
+// outOfBounds refuses a tool that there is, to the person who set the bounds.
+func outOfBounds(tool string) error {
+	return fmt.Errorf("%s is left out by --read-only or --domains", tool)
 }
 
 // requestFormats holds the ways to print a request.

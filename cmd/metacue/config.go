@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	config "github.com/metacue/metacue/cue"
+	"github.com/metacue/metacue/runtime/catalog"
 	"github.com/metacue/metacue/runtime/compile"
 	"github.com/metacue/metacue/runtime/diag"
 	"github.com/metacue/metacue/runtime/exec"
@@ -106,6 +107,21 @@ func (s *settings) compile(src source, log *slog.Logger) (*exec.Program, diag.Li
 		return nil, diag.List{{Message: err.Error()}}
 	}
 	return p, findings
+}
+
+// read gives the program of a command that sends nothing and what of its catalog
+// is within bounds, and tells on stderr what is left out because of findings.
+func (s *settings) read(stderr io.Writer) (*exec.Program, *catalog.Catalog, error) {
+	src, err := s.choose(nil, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	program, findings := s.compile(src, slog.New(slog.DiscardHandler))
+	if program == nil {
+		return nil, nil, findings.Err()
+	}
+	skipped(stderr, findings)
+	return program, program.Catalog.Within(s.bounds()), nil
 }
 
 // withRules adds what the rules beyond CUE find to what CUE found: all faults

@@ -3,14 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/metacue/metacue/internal/demo"
+	"github.com/metacue/metacue/internal/term"
 	"github.com/metacue/metacue/runtime/serve"
 	"github.com/metacue/metacue/runtime/surface"
 	"github.com/metacue/metacue/runtime/tokens"
@@ -40,7 +39,7 @@ input and output or with --http over streamable HTTP.`,
 			if cmd.Flags().NFlag() > 0 {
 				return errors.New("the flags say how to serve: they need --serve")
 			}
-			if err := demo.Run(cmd.Context(), cmd.OutOrStdout(), colours(cmd.OutOrStdout())); err != nil {
+			if err := demo.Run(cmd.Context(), cmd.OutOrStdout(), term.Wanted(cmd.OutOrStdout())); err != nil {
 				return fmt.Errorf("the demonstration failed: %w", err)
 			}
 			return nil
@@ -49,6 +48,7 @@ input and output or with --http over streamable HTTP.`,
 	f := cmd.Flags()
 	f.BoolVar(&keep, "serve", false, "serve the built-in configuration over the sample organization")
 	f.StringVar(&o.mode, "mode", "meta", "with --serve, list tools as `MODE`: "+strings.Join(surface.Modes(), ", "))
+	complete(cmd, "mode", only(surface.Modes()...))
 	o.transportFlags(cmd)
 	return cmd
 }
@@ -75,14 +75,4 @@ func (o *offer) demo(cmd *cobra.Command) error {
 		Surface: offered,
 		Log:     log,
 	})
-}
-
-// colours says whether w is a terminal that wants them (no-color.org).
-func colours(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

@@ -59,8 +59,7 @@ Without a configuration named, the built-in one is used: Azure DevOps.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newVet(), newTest(), newServe(), newCall(), newTrust(), newVersion(), newDemo(), newExport())
+	root.AddCommand(newVet(), newTest(), newServe(), newCall(), newList(), newShow(), newSearch(), newTrust(), newVersion(), newDemo(), newExport())
 	return root
 }
 
@@ -89,6 +88,7 @@ func (s *settings) serveFlags(cmd *cobra.Command) {
 	f.BoolVar(&s.readOnly, "read-only", false, "offer only tools that change nothing")
 	f.StringSliceVar(&s.domains, "domains", nil, "offer only these `domains`, separated by commas")
 	f.BoolVar(&s.keepGoing, "keep-going", false, "leave out tools that have findings, and say which, instead of refusing all")
+	complete(cmd, "domains", s.completeDomains)
 }
 
 // bounds gives what may be reached.

@@ -37,6 +37,7 @@ func (o *offer) flags(cmd *cobra.Command) {
 func (o *offer) modeFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.mode, "mode", "flat", "list tools as `MODE`: "+strings.Join(surface.Modes(), ", "))
+	complete(cmd, "mode", only(surface.Modes()...))
 	f.BoolVar(&o.meta, "meta-mode", false, "short for --mode meta")
 }
 

@@ -47,11 +47,12 @@ var packages = map[string][]string{
 	"runtime/serve":     {"runtime/catalog", "runtime/call", "runtime/surface"},
 	"internal/sample":   {},
 	"internal/demo": {"cue", "runtime/call", "runtime/load", "runtime/compile", "runtime/exec", "runtime/rest",
-		"runtime/surface", "runtime/tokens", "runtime/serve", "internal/sample"},
+		"runtime/surface", "runtime/tokens", "runtime/serve", "internal/sample", "internal/term"},
+	"internal/term":        {},
 	"internal/scenario":    {"internal/sample", "runtime/tokens"},
 	"internal/searchbench": {"runtime/catalog", "runtime/search"},
 	"cmd/metacue": {"schema", "cue", "runtime/diag", "runtime/nearest", "runtime/catalog", "runtime/call", "runtime/load",
-		"runtime/compile", "runtime/exec", "runtime/bind", "runtime/rest", "runtime/surface", "runtime/tokens", "runtime/serve", "runtime/expect", "runtime/hosts", "runtime/signature", "runtime/skill", "internal/demo"},
+		"runtime/compile", "runtime/exec", "runtime/bind", "runtime/rest", "runtime/signature", "runtime/search", "runtime/surface", "runtime/tokens", "runtime/serve", "runtime/expect", "runtime/hosts", "runtime/skill", "internal/demo", "internal/term"},
 }
 
 // modules says which packages may import each third-party module: each lives

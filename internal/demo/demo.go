@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/metacue/metacue/internal/sample"
+	"github.com/metacue/metacue/internal/term"
 	"github.com/metacue/metacue/runtime/call"
 	"github.com/metacue/metacue/runtime/serve"
 	"github.com/metacue/metacue/runtime/surface"
@@ -22,7 +23,7 @@ import (
 // Run plays the script in meta mode and then, unseen, in flat mode, and compares
 // the two. It prints to w, with colours if asked. The error says which step
 // did not do what it should.
-func Run(ctx context.Context, w io.Writer, colours bool) error {
+func Run(ctx context.Context, w io.Writer, colours term.Colours) error {
 	tokens.Load()
 	p := printer{w: w, colours: colours}
 	meta, err := play(ctx, "meta", &p)
@@ -172,25 +173,9 @@ func connect(ctx context.Context, o serve.Options) (session *mcp.ClientSession, 
 // printer shows a session. A nil printer shows nothing.
 type printer struct {
 	w       io.Writer
-	colours bool
+	colours term.Colours
 	n       int
 	err     error // of writing
-}
-
-// Sequences of terminals (ECMA-48, SGR).
-const (
-	bold  = "\x1b[1m"
-	dim   = "\x1b[2m"
-	red   = "\x1b[31m"
-	green = "\x1b[32m"
-	plain = "\x1b[0m"
-)
-
-func (p *printer) paint(colour, s string) string {
-	if !p.colours {
-		return s
-	}
-	return colour + s + plain
 }
 
 func (p *printer) printf(format string, args ...any) {
@@ -216,13 +201,13 @@ func (p *printer) begin(s *Stage, mode string, tools []*mcp.Tool, n int) {
 func (p *printer) title(name, why string, written, read int) {
 	p.n++
 	if why != "" {
-		p.printf("    %s\n", p.paint(dim, why))
+		p.printf("    %s\n", p.colours.Paint(term.Dim, why))
 	}
 	count := fmt.Sprintf("%d tokens", read)
 	if written > 0 {
 		count = fmt.Sprintf("%d tokens written, %d read", written, read)
 	}
-	p.printf("%s  %s\n", p.paint(bold, fmt.Sprintf("%2d  %-20s", p.n, name)), p.paint(dim, count))
+	p.printf("%s  %s\n", p.colours.Paint(term.Bold, fmt.Sprintf("%2d  %-20s", p.n, name)), p.colours.Paint(term.Dim, count))
 }
 
 // width is how much of a line is shown; the rest of it is counted, not shown.
@@ -239,16 +224,16 @@ func (p *printer) step(s step, name string, args json.RawMessage, answer string,
 		if e.RawQuery != "" {
 			request += "?" + e.RawQuery
 		}
-		p.printf("    %s %s  %d\n", p.paint(green, "HTTP"), cut(request), e.Status)
+		p.printf("    %s %s  %d\n", p.colours.Paint(term.Green, "HTTP"), cut(request), e.Status)
 		if e.Body != "" {
 			p.printf("         %s\n", cut(e.Body))
 		}
 	}
 	mark := "<-"
 	if isError {
-		mark = p.paint(red, "<- isError")
+		mark = p.colours.Paint(term.Red, "<- isError")
 	}
-	p.printf("    %s %s\n\n", mark, p.paint(dim, cut(answer)))
+	p.printf("    %s %s\n\n", mark, p.colours.Paint(term.Dim, cut(answer)))
 }
 
 func cut(s string) string {
@@ -261,7 +246,7 @@ func cut(s string) string {
 
 // compare prints what the session cost in both modes.
 func (p *printer) compare(meta, flat account) {
-	p.printf("%s\n\n", p.paint(bold, "The same session in both modes: the same requests, to the byte."))
+	p.printf("%s\n\n", p.colours.Paint(term.Bold, "The same session in both modes: the same requests, to the byte."))
 	p.printf("                               meta     flat\n")
 	for _, r := range []struct {
 		what       string

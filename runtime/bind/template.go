@@ -28,9 +28,10 @@ import (
 // refused; so is a value that makes an empty or dot segment. Objects are refused
 // and there is no prefix modifier ({x:3}): nothing is cut. Names may hold "-".
 type Template struct {
-	parts []part
-	query []variable // of {?x}
-	vars  []TemplateVar
+	source string
+	parts  []part
+	query  []variable // of {?x}
+	vars   []TemplateVar
 	// slash says that the path ends with a "/" of the template's own: the one
 	// empty segment that there may be.
 	slash bool
@@ -60,6 +61,9 @@ type TemplateVar struct {
 	// Offset is where the name begins, in bytes from the start of the template.
 	Offset int
 }
+
+// String is the template as it was written.
+func (t *Template) String() string { return t.source }
 
 // Vars gives every place of a variable, in order.
 func (t *Template) Vars() []TemplateVar { return t.vars }
@@ -103,7 +107,7 @@ var operators = map[byte]string{
 
 // ParseTemplate reads a path template. The error is a [TemplateErrors].
 func ParseTemplate(s string) (*Template, error) {
-	p := templateParser{text: s, t: &Template{}}
+	p := templateParser{text: s, t: &Template{source: s}}
 	p.parse()
 	if len(p.faults) == 0 {
 		p.checkStart()
