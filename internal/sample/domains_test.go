@@ -60,6 +60,9 @@ func TestPlanning(t *testing.T) {
 		{"POST", contoso + "/wit/classificationnodes/iterations", `{"name":"x","attributes":{"startDate":"2026-02-02T00:00:00Z","finishDate":"2026-02-01T00:00:00Z"}}`, 400, []string{"ends before"}, nil},
 		{"GET", contoso + "/wit/classificationnodes/iterations/none", "", 404, []string{"VS402485"}, nil},
 
+		{"PATCH", contoso + "/wit/classificationnodes/Iterations/Sprint%203", `{"name":"Sprint C","attributes":{"finishDate":"2026-02-20T00:00:00Z"}}`, 200, []string{`"path":"\\Contoso\\Iteration\\Sprint C"`, "2026-02-02", "2026-02-20"}, nil},
+		{"PATCH", contoso + "/wit/classificationnodes/Iterations/Sprint%20C", `{"attributes":{"finishDate":"2026-01-20T00:00:00Z"}}`, 400, nil, nil},
+
 		{"GET", at, "", 200, []string{`"bugsBehavior":"asRequirements"`, `"defaultIteration":{`}, nil},
 		{"GET", at + "/teamfieldvalues", "", 200, []string{`"defaultValue":"Contoso"`}, nil},
 		{"GET", at + "/iterations", "", 200, []string{`"count":2`, `"timeFrame":"current"`, `"timeFrame":"future"`}, nil},
@@ -128,6 +131,8 @@ func TestTracking(t *testing.T) {
 
 		{"POST application/octet-stream", contoso + "/wit/attachments?fileName=a.txt", "hello", 201, []string{`"id":`}, nil},
 		{"POST application/octet-stream", contoso + "/wit/attachments", "hello", 400, []string{"fileName"}, nil},
+		{"PATCH " + patch, "/_apis/wit/workitems/11", `[{"op":"add","path":"/fields/System.Tags","value":"ui"}]`, 200, []string{`"System.Tags":"security; sign-in; ui"`}, nil},
+		{"PATCH " + patch, "/_apis/wit/workitems/11", `[{"op":"replace","path":"/fields/System.Tags","value":"ui"}]`, 200, []string{`"System.Tags":"ui"`}, nil},
 		{"DELETE", contoso + "/wit/workitems/15", "", 200, []string{`"id":15`}, nil},
 		{"GET", contoso + "/wit/workitems/15", "", 404, nil, nil},
 	})
@@ -152,7 +157,8 @@ func TestGitContents(t *testing.T) {
 		{"GET", commits + "?searchCriteria.author=developer&searchCriteria.itemPath=/src&searchCriteria.itemVersion.version=feature/auth", "", 200, []string{`"count":1`, "passkey"}, nil},
 		{"GET", commits + "?searchCriteria.author=nobody", "", 200, []string{`"count":0`}, nil},
 		{"GET", commits + "?searchCriteria.fromDate=2030-01-01", "", 200, []string{`"count":0`}, nil},
-		{"GET", commits + "/" + tip, "", 200, []string{"Sign in with a passkey"}, nil},
+		{"GET", commits + "/" + tip, "", 200, []string{"Sign in with a passkey"}, []string{`"changes"`}},
+		{"GET", commits + "/" + tip + "?changeCount=1", "", 200, []string{`"changeCounts":{"Add":2}`, "/src/passkey.ts"}, []string{"/src/sign-in.ts"}},
 		{"GET", commits + "/" + tip + "/changes", "", 200, []string{`"changeType":"add"`, "/src/sign-in.ts"}, nil},
 		{"GET", commits + "/none", "", 404, nil, nil},
 		{"POST", repo + "/FileDiffs", `{"baseVersionCommit":"` + base + `","targetVersionCommit":"` + tip + `","fileDiffParams":[{"path":"/src/passkey.ts"}]}`, 200, []string{`"changeType":"add"`, `"modifiedLinesCount":1`}, nil},
@@ -333,6 +339,10 @@ func TestTestPlans(t *testing.T) {
 		{"GET", plan + "/20/suites/21/testcase", "", 200, []string{`"count":1`}, nil},
 		{"POST", contoso + "/test/Plans/20/suites/21/testcases/14", "", 400, []string{"Bug"}, nil},
 		{"POST", contoso + "/test/Plans/20/suites/21/testcases/x", "", 400, nil, nil},
+		{"GET", plan + "/20/suites/22/testpoint?testCaseId=19", "", 200, []string{`"id":2200`, `"outcome":"unspecified"`}, nil},
+		{"PATCH", plan + "/20/suites/22/testpoint", `[{"id":2200,"results":{"outcome":"passed"}}]`, 200, []string{`"outcome":"passed"`, `"lastTestRunId":1`}, nil},
+		{"PATCH", plan + "/20/suites/22/testpoint", `[{"id":1,"results":{"outcome":"passed"}}]`, 404, nil, nil},
+		{"PATCH", plan + "/20/suites/22/testpoint", `[{"id":2200,"results":{"outcome":"fine"}}]`, 400, nil, nil},
 		{"GET", contoso + "/testresults/resultdetailsbybuild?buildId=302&shouldIncludeResults=true&$filter=Outcome%20eq%20Failed,Aborted", "", 200, []string{`"outcome":"Failed"`, "café"}, []string{"Passed"}},
 		{"GET", contoso + "/testresults/resultdetailsbybuild?buildId=9", "", 404, nil, nil},
 	})

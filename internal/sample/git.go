@@ -416,11 +416,20 @@ func (o *Org) commitInPath(r *request) (*repository, *commit, error) {
 }
 
 func (o *Org) getCommit(r *request) (any, error) {
-	_, c, err := o.commitInPath(r)
+	repo, c, err := o.commitInPath(r)
 	if err != nil {
 		return nil, err
 	}
-	return c, nil
+	n, err := r.number("changeCount", 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	counts, changes := repo.changes(c)
+	return struct {
+		*commit
+		ChangeCounts map[string]int `json:"changeCounts,omitempty"`
+		Changes      []object       `json:"changes,omitempty"`
+	}{c, counts, changes[:min(n, len(changes))]}, nil
 }
 
 func (o *Org) listCommitChanges(r *request) (any, error) {
@@ -428,17 +437,22 @@ func (o *Org) listCommitChanges(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	changes := []object{}
-	counts := map[string]int{}
+	counts, changes := repo.changes(c)
+	return object{"changeCounts": counts, "changes": changes}, nil
+}
+
+// changes are the files that a commit changes.
+func (r *repository) changes(c *commit) (counts map[string]int, changes []object) {
+	counts, changes = map[string]int{}, []object{}
 	for _, f := range c.files {
 		kind := "edit"
-		if before := repo.commit(c.parent); before == nil || repo.content(before, f) == "" {
+		if before := r.commit(c.parent); before == nil || r.content(before, f) == "" {
 			kind = "add"
 		}
 		counts[strings.ToUpper(kind[:1])+kind[1:]]++
-		changes = append(changes, object{"item": repo.entry(c, f, false), "changeType": kind})
+		changes = append(changes, object{"item": r.entry(c, f, false), "changeType": kind})
 	}
-	return object{"changeCounts": counts, "changes": changes}, nil
+	return counts, changes
 }
 
 // content is what a file holds at a commit: a line for each commit that changed

@@ -1,6 +1,7 @@
 package sample
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -17,6 +18,7 @@ var planningRoutes = []route{
 	{"POST /wit/classificationNodes/{group}", (*Org).createNode},
 	{"GET /wit/classificationNodes/{group}/{path...}", (*Org).getNode},
 	{"POST /wit/classificationNodes/{group}/{path...}", (*Org).createNode},
+	{"PATCH /wit/classificationNodes/{group}/{path...}", (*Org).updateNode},
 
 	{"GET /work/teamSettings", (*Org).getTeamSettings},
 	{"GET /work/teamSettings/teamFieldValues", (*Org).getTeamFieldValues},
@@ -63,6 +65,18 @@ type nodeDates struct {
 	FinishDate *time.Time `json:"finishDate"`
 }
 
+func (d *nodeDates) check() error {
+	switch {
+	case d == nil || d.StartDate == nil && d.FinishDate == nil:
+		return nil
+	case d.StartDate == nil || d.FinishDate == nil:
+		return badRequest("an iteration has startDate and finishDate, or neither")
+	case d.FinishDate.Before(*d.StartDate):
+		return badRequest("the iteration ends before it begins")
+	}
+	return nil
+}
+
 // structures are the two trees of a project, by the names and numbers in paths.
 var structures = enum{"areas": 0, "iterations": 1}
 
@@ -87,11 +101,8 @@ func (o *Org) addNode(n *node, name string, dates *nodeDates) (*node, error) {
 	if slices.ContainsFunc(n.Children, func(c *node) bool { return strings.EqualFold(c.Name, name) }) {
 		return nil, faultf(http.StatusConflict, wit, "ClassificationNodeDuplicateNameException", "TF237018: %s has %q already", n.value, name)
 	}
-	if dates != nil && (dates.StartDate == nil) != (dates.FinishDate == nil) {
-		return nil, badRequest("an iteration has startDate and finishDate, or neither")
-	}
-	if dates != nil && dates.StartDate != nil && dates.FinishDate.Before(*dates.StartDate) {
-		return nil, badRequest("the iteration ends before it begins")
+	if err := dates.check(); err != nil {
+		return nil, err
 	}
 	c := &node{
 		ID: o.next("node"), Identifier: guid("node", n.Identifier, name), Name: name, Structure: n.Structure, Path: n.Path + `\` + name,
@@ -185,6 +196,48 @@ func (o *Org) createNode(r *request) (any, error) {
 		return nil, err
 	}
 	return created{c}, nil
+}
+
+// updateNode renames a node or changes its dates; what is not given stays.
+func (o *Org) updateNode(r *request) (any, error) {
+	n, err := o.node(r)
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		Name       string
+		Attributes *nodeDates
+	}
+	if err := r.decode(&in, mediaJSON); err != nil {
+		return nil, err
+	}
+	dates := nodeDates{}
+	if n.Attributes != nil {
+		dates = *n.Attributes
+	}
+	if in.Attributes != nil {
+		dates.StartDate = cmp.Or(in.Attributes.StartDate, dates.StartDate)
+		dates.FinishDate = cmp.Or(in.Attributes.FinishDate, dates.FinishDate)
+	}
+	if err := dates.check(); err != nil {
+		return nil, err
+	}
+	if dates.StartDate != nil {
+		n.Attributes = &dates
+	}
+	if in.Name != "" {
+		cut := func(s string) string { return strings.TrimSuffix(s, n.Name) + in.Name }
+		old := n.value
+		n.Path, n.value, n.Name = cut(n.Path), cut(n.value), in.Name
+		for _, w := range o.itemsOf(r.project) {
+			for _, f := range []string{"System.IterationPath", "System.AreaPath"} {
+				if w.now().fields[f] == old {
+					w.now().fields[f] = n.value
+				}
+			}
+		}
+	}
+	return n.cut(0), nil
 }
 
 // teamInPath gives the team of the path, or the project's default team.

@@ -20,6 +20,8 @@ var testPlanRoutes = []route{
 	{"POST /testPlan/plans/{plan}/suites", (*Org).createTestSuite},
 	{"GET /testPlan/plans/{plan}/suites/{suite}", (*Org).getTestSuite},
 	{"GET /testPlan/plans/{plan}/suites/{suite}/testCase", (*Org).listTestCases},
+	{"GET /testPlan/plans/{plan}/suites/{suite}/testPoint", (*Org).listTestPoints},
+	{"PATCH /testPlan/plans/{plan}/suites/{suite}/testPoint", (*Org).updateTestPoints},
 	{"POST /test/plans/{plan}/suites/{suite}/testCases/{ids}", (*Org).addTestCases},
 	{"GET /testResults/resultDetailsByBuild", (*Org).listTestResults},
 }
@@ -43,6 +45,13 @@ type testSuite struct {
 	requirement int64
 	query       string
 	cases       []int64
+	outcomes    map[int64]testOutcome // of points, by their IDs
+}
+
+type testOutcome struct {
+	outcome string
+	at      time.Time
+	run     int64
 }
 
 var suiteKinds = enum{"none": 0, "dynamicTestSuite": 1, "staticTestSuite": 2, "requirementTestSuite": 3}
@@ -282,13 +291,93 @@ func (o *Org) listTestCases(r *request) (any, error) {
 		all = append(all, object{
 			"testPlan": object{"id": t.id, "name": t.name}, "testSuite": object{"id": s.id, "name": s.name}, "order": i,
 			"workItem":         object{"id": id, "name": w.now().fields["System.Title"], "workItemFields": fields},
-			"pointAssignments": []object{{"id": s.id*100 + int64(i), "configurationId": configuration["id"], "configurationName": configuration["name"], "tester": o.users[2]}},
+			"pointAssignments": []object{{"id": s.point(i), "configurationId": configuration["id"], "configurationName": configuration["name"], "tester": o.users[2]}},
 		})
 	}
 	if all, err = pageAfter(r, all, r.URL.Query().Get("continuationToken"), 200); err != nil {
 		return nil, err
 	}
 	return listOf(all), nil
+}
+
+// point is a test case on a configuration, by its place in the suite.
+func (s *testSuite) point(place int) int64 { return s.id*100 + int64(place) }
+
+func (o *Org) testPoint(t *testPlan, s *testSuite, place int) object {
+	id := s.point(place)
+	v := object{
+		"id": id, "testCaseReference": object{"id": s.cases[place], "name": ""}, "configuration": configuration, "tester": o.users[2], "isActive": true,
+		"testPlan": object{"id": t.id, "name": t.name}, "testSuite": object{"id": s.id, "name": s.name},
+	}
+	if w, err := o.item(s.cases[place], nil); err == nil {
+		v["testCaseReference"] = object{"id": w.ID, "name": w.now().fields["System.Title"], "state": w.now().fields["System.State"]}
+	}
+	results := object{"outcome": "unspecified", "state": "ready"}
+	if r, ok := s.outcomes[id]; ok {
+		results = object{"outcome": r.outcome, "state": "completed", "lastTestRunId": r.run, "lastResultDetails": object{"dateCompleted": r.at, "duration": 0, "runBy": o.me()}}
+	}
+	v["results"] = results
+	return v
+}
+
+func (o *Org) listTestPoints(r *request) (any, error) {
+	t, s, err := o.suiteInPath(r)
+	if err != nil {
+		return nil, err
+	}
+	only, err := r.numbers("testCaseId")
+	if err != nil {
+		return nil, err
+	}
+	all := []object{}
+	for i, id := range s.cases {
+		if len(only) == 0 || slices.Contains(only, id) {
+			all = append(all, o.testPoint(t, s, i))
+		}
+	}
+	if all, err = pageAfter(r, all, r.URL.Query().Get("continuationToken"), 200); err != nil {
+		return nil, err
+	}
+	return listOf(all), nil
+}
+
+var testOutcomes = enum{"unspecified": 0, "passed": 2, "failed": 3, "blocked": 7, "notApplicable": 11}
+
+func (o *Org) updateTestPoints(r *request) (any, error) {
+	t, s, err := o.suiteInPath(r)
+	if err != nil {
+		return nil, err
+	}
+	var in []struct {
+		ID      int64
+		Results struct{ Outcome text }
+	}
+	if err := r.decode(&in, mediaJSON); err != nil {
+		return nil, err
+	}
+	changed := []object{}
+	run := o.next("test run")
+	for _, u := range in {
+		outcome, err := testOutcomes.parse("outcome", string(u.Results.Outcome), "unspecified")
+		if err != nil {
+			return nil, err
+		}
+		place := -1
+		for i := range s.cases {
+			if s.point(i) == u.ID {
+				place = i
+			}
+		}
+		if place < 0 {
+			return nil, faultf(http.StatusNotFound, testing, "TestObjectNotFoundException", "the suite %d has no point %d", s.id, u.ID)
+		}
+		if s.outcomes == nil {
+			s.outcomes = map[int64]testOutcome{}
+		}
+		s.outcomes[u.ID] = testOutcome{outcome, o.now(), run}
+		changed = append(changed, o.testPoint(t, s, place))
+	}
+	return listOf(changed), nil
 }
 
 func (o *Org) addTestCases(r *request) (any, error) {

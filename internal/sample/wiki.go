@@ -94,7 +94,7 @@ func file(page string) string {
 func (w *wiki) showPage(p *wikiPage, levels int, content bool) object {
 	v := object{
 		"path": p.path, "order": p.order, "gitItemPath": file(p.path), "subPages": []object{},
-		"url": w.url() + "/pages/" + url.PathEscape(p.path), "remoteUrl": w.webURL() + "?pagePath=" + url.QueryEscape(p.path),
+		"url": w.url() + "/pages/" + url.PathEscape(p.path), "remoteUrl": w.webURL() + "?pagePath=" + strings.ReplaceAll(url.QueryEscape(p.path), "+", "%20"),
 	}
 	if p.path != "/" {
 		v["id"] = p.id

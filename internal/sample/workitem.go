@@ -577,6 +577,9 @@ func (o *Org) applyField(w *workItem, v *revision, op operation, name string) er
 		if err := o.rule(w, v, f, value); err != nil {
 			return err
 		}
+		if have, ok := v.fields[f.name].(string); ok && f.name == "System.Tags" && op.Op == "add" {
+			value = have + "; " + value.(string) // to add a tag is no replacement
+		}
 		v.fields[f.name] = value
 	}
 	return nil
