@@ -141,13 +141,7 @@ func requiredOf(t *catalog.Tool) []string {
 // inputSchema is that of all actions together: which one, and each argument once.
 // What every action requires is required.
 func (g *noun) inputSchema() json.RawMessage {
-	var names []string
-	schemas := make([]json.RawMessage, len(g.tools))
-	for i, t := range g.tools {
-		names = append(names, t.Name)
-		schemas[i] = t.InputSchema
-	}
-	return union(property(actionArgument, schema{Type: "string", Enum: names}), schemas)
+	return union(property(actionArgument, schema{Type: "string", Enum: namesOfTools(g.tools)}), g.tools)
 }
 
 // act runs an action of a noun. The call is checked like any other, by the exact

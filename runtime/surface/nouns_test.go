@@ -256,8 +256,8 @@ func TestUnion(t *testing.T) {
 	}
 	for _, c := range []struct{ a, b, want string }{
 		{`{"type":"string"}`, `{"type":"string"}`, `{"type":"string"}`},
-		{`{"type":"string","description":"A"}`, `{"type":"string"}`, `{"type":"string","description":"A"}`},
-		{`{"type":"string","description":"A"}`, `{"type":"string","description":"B"}`, `{"type":"string","description":"A; B"}`},
+		{`{"type":"string","description":"A"}`, `{"type":"string"}`, `{"type":"string"}`},
+		{`{"type":"string","description":"A"}`, `{"type":"string","description":"B"}`, `{"type":"string"}`},
 		{`{"type":"string","enum":["a","b"]}`, `{"type":"string","enum":["b","c"]}`, `{"type":"string","enum":["a","b","c"]}`},
 		{`{"type":"string","enum":["a","b"]}`, `{"type":"string"}`, `{"type":"string"}`},
 		{`{"type":"integer","minimum":1,"default":5}`, `{"type":"integer","minimum":1}`, `{"type":"integer","minimum":1}`},
@@ -275,13 +275,27 @@ func TestUnion(t *testing.T) {
 			t.Errorf("%s and %s:\n got %s\nwant %s", c.a, c.b, got, c.want)
 		}
 	}
-	got := union(property("action", schema{Type: "string"}), []json.RawMessage{
-		json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"},"n":{"$ref":"#/$defs/N"}},"required":["a","n"],"$defs":{"N":{"type":"string"},"M":{}}}`),
-		json.RawMessage(`{"type":"object","properties":{"b":{},"a":{"type":"string"},"n":{"$ref":"#/$defs/N"}},"required":["a"],"$defs":{"N":{"type":"integer"}}}`),
-	})
-	want := `{"type":"object","properties":{"action":{"type":"string"},"a":{"type":"string"},"n":{"$ref":"#/$defs/N"},"b":{}},"required":["action","a"],"$defs":{"N":{},"M":{}}}`
-	if string(got) != want {
-		t.Errorf("\n got %s\nwant %s", got, want)
+	of := func(name, schema string) *catalog.Tool {
+		return &catalog.Tool{Name: name, InputSchema: json.RawMessage(schema)}
+	}
+	for _, c := range []struct {
+		tools []*catalog.Tool
+		want  string
+	}{
+		{[]*catalog.Tool{
+			of("x", `{"type":"object","properties":{"a":{"type":"string"},"n":{"$ref":"#/$defs/N"}},"required":["a","n"],"$defs":{"N":{"type":"string"},"M":{}}}`),
+			of("y", `{"type":"object","properties":{"b":{},"a":{"type":"string"},"n":{"$ref":"#/$defs/N"}},"required":["a"],"$defs":{"N":{"type":"integer"}}}`),
+		}, `{"type":"object","properties":{"action":{"type":"string"},"a":{"type":"string"},"n":{"$ref":"#/$defs/N"},"b":{}},"required":["action","a"],"$defs":{"N":{},"M":{}}}`},
+		// What all say is said once, what most say first, and what one says with its name.
+		{[]*catalog.Tool{
+			of("x", `{"properties":{"a":{"description":"A","type":"string"},"b":{"description":"B"},"c":{"description":"C"},"d":{"description":"D"}}}`),
+			of("y", `{"properties":{"a":{"description":"A","type":"string"},"b":{},"c":{"description":"E"}}}`),
+			of("z", `{"properties":{"a":{"description":"A","type":"string"},"c":{"description":"E"}}}`),
+		}, `{"type":"object","properties":{"action":{"type":"string"},"a":{"description":"A","type":"string"},"b":{"description":"x: B"},"c":{"description":"E; x: C"},"d":{"description":"D"}},"required":["action"]}`},
+	} {
+		if got := union(property("action", schema{Type: "string"}), c.tools); string(got) != c.want {
+			t.Errorf("\n got %s\nwant %s", got, c.want)
+		}
 	}
 }
 

@@ -5,18 +5,20 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/metacue/metacue/runtime/catalog"
 )
 
-// union is one object schema for several: first, then each property of theirs
-// once, in the order in which they come up. A value that one of them accepts, the
-// union accepts too; what cannot be said of all is not said. Required is what all
-// of them require.
-func union(first member, schemas []json.RawMessage) json.RawMessage {
+// union is one object schema for the arguments of several tools: first, then each
+// property of theirs once, in the order in which they come up. A value that one of
+// them accepts, the union accepts too; what cannot be said of all is not said, or,
+// in a description, of whom it is said. Required is what all of them require.
+func union(first member, tools []*catalog.Tool) json.RawMessage {
 	properties, required := []member{first}, []string{}
+	said := map[string]*sayings{}
 	var defs []member
-	for i, raw := range schemas {
-		s, _ := readObject(raw)
-		own, _ := readObject(get(s, "properties"))
+	for i, t := range tools {
+		s := read(t.InputSchema)
 		for _, d := range read(get(s, "$defs")) {
 			if at := index(defs, d.name); at < 0 {
 				defs = append(defs, d)
@@ -24,11 +26,18 @@ func union(first member, schemas []json.RawMessage) json.RawMessage {
 				defs[at].value = json.RawMessage(`{}`) // two shapes of one name
 			}
 		}
-		for _, p := range own {
-			switch at := index(properties, p.name); {
-			case at < 0:
+		for _, p := range read(get(s, "properties")) {
+			at := index(properties, p.name)
+			if at == 0 {
+				continue
+			}
+			if said[p.name] == nil {
+				said[p.name] = &sayings{}
+			}
+			said[p.name].add(t.Name, text(get(read(p.value), "description")))
+			if at < 0 {
 				properties = append(properties, p)
-			case at > 0:
+			} else {
 				properties[at].value = join(properties[at].value, p.value)
 			}
 		}
@@ -39,11 +48,59 @@ func union(first member, schemas []json.RawMessage) json.RawMessage {
 			required = slices.DeleteFunc(required, func(n string) bool { return !slices.Contains(names, n) })
 		}
 	}
-	out := []member{{"type", json.RawMessage(`"object"`)}, {"properties", writeObject(properties)}, {"required", compact(append([]string{first.name}, required...))}}
+	for i := 1; i < len(properties); i++ {
+		properties[i].value = said[properties[i].name].describe(properties[i].value)
+	}
+	out := []member{property("type", "object"), {"properties", writeObject(properties)}, property("required", append([]string{first.name}, required...))}
 	if len(defs) > 0 {
 		out = append(out, member{"$defs", writeObject(defs)})
 	}
 	return writeObject(out)
+}
+
+// sayings are the descriptions that tools have for an argument of one name.
+type sayings struct {
+	tools int // that have the argument
+	texts []string
+	by    [][]string // who has each text
+}
+
+func (s *sayings) add(tool, text string) {
+	s.tools++
+	if text == "" {
+		return
+	}
+	i := slices.Index(s.texts, text)
+	if i < 0 {
+		i = len(s.texts)
+		s.texts, s.by = append(s.texts, text), append(s.by, nil)
+	}
+	s.by[i] = append(s.by[i], tool)
+}
+
+// describe gives a property its description: what most say, then what others say,
+// with their names. What one of several says has its name too.
+func (s *sayings) describe(p json.RawMessage) json.RawMessage {
+	if len(s.texts) == 0 || len(s.texts) == 1 && len(s.by[0]) == s.tools {
+		return p
+	}
+	most := 0
+	for i := range s.by {
+		if len(s.by[i]) > len(s.by[most]) {
+			most = i
+		}
+	}
+	var parts []string
+	if len(s.by[most]) > 1 {
+		parts = append(parts, s.texts[most])
+	}
+	for i, text := range s.texts {
+		if len(s.by[i]) == 1 || i != most {
+			parts = append(parts, strings.Join(s.by[i], ", ")+": "+text)
+		}
+	}
+	members := slices.DeleteFunc(read(p), func(m member) bool { return m.name == "description" })
+	return writeObject(append(members, property("description", strings.Join(parts, "; "))))
 }
 
 // kinds are the types of values that a keyword of JSON Schema is about (draft
@@ -83,13 +140,11 @@ func join(a, b json.RawMessage) json.RawMessage {
 // side without it. nil is nothing.
 func joined(keyword string, a, b json.RawMessage, x, y []member) json.RawMessage {
 	switch {
-	case keyword == "description":
-		return descriptions(a, b)
 	case keyword == "additionalProperties" && !others(x, y):
 		return nil
 	case bytes.Equal(a, b):
 		return a
-	case keyword == "examples" || keyword == "default" || keyword == "title" || keyword == "deprecated":
+	case keyword == "description" || keyword == "examples" || keyword == "default" || keyword == "title" || keyword == "deprecated":
 		return nil
 	case a == nil:
 		return alone(keyword, b, x)
@@ -163,18 +218,6 @@ func others(x, y []member) bool {
 		}
 	}
 	return len(read(get(x, "properties"))) == len(read(get(y, "properties")))
-}
-
-// descriptions puts the texts of two descriptions together, each once.
-func descriptions(a, b json.RawMessage) json.RawMessage {
-	s, t := text(a), text(b)
-	switch {
-	case s == "" || strings.Contains(t, s):
-		return b
-	case t == "" || strings.Contains(s, t):
-		return a
-	}
-	return compact(s + "; " + t)
 }
 
 // joinTypes gives the types of both: an integer is a number too.
