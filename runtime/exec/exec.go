@@ -53,7 +53,7 @@ func (p *Program) Within(b catalog.Bounds) *Program {
 	in := *p
 	in.Catalog, in.Tools = p.Catalog.Within(b), map[string]*Tool{}
 	for name, tool := range p.Tools {
-		if info, ok := in.Catalog.Tool(name); ok {
+		if info, ok := in.Catalog.Callable(name); ok {
 			t := *tool
 			t.Info = info
 			in.Tools[name] = &t
