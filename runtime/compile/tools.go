@@ -110,6 +110,10 @@ type toolCompiler struct {
 	// unsendable says that an upstream is at fault that requests go to, unread that
 	// a path is, so that what it refers to is not known.
 	unsendable, unread bool
+	// required and all are the tool with what withRequired and withAll put in, once
+	// they have; certain is what withAll says.
+	required, all cue.Value
+	certain       bool
 }
 
 // at gives a field of the tool, checked.

@@ -66,10 +66,13 @@ func (b *toolCompiler) absentRules() {
 // withRequired is the tool with its required arguments and the results of the
 // steps that always run there, though not known, and no others.
 func (b *toolCompiler) withRequired() cue.Value {
-	tool := b.src.Value
+	if b.required.Exists() {
+		return b.required
+	}
+	known := b.nothing()
 	for _, f := range b.schema.Fields {
 		if f.Required {
-			tool = tool.FillPath(cue.MakePath(cue.Str(bind.RootInput), cue.Str(f.Name)), f.Value)
+			known = known.FillPath(cue.MakePath(cue.Str(bind.RootInput), cue.Str(f.Name)), f.Value)
 		}
 	}
 	for name, step := range fields(b.src.Own.LookupPath(parsePath(bind.RootSteps))) {
@@ -77,7 +80,25 @@ func (b *toolCompiler) withRequired() cue.Value {
 		_, when := below(step, "when")
 		_, optional := below(step, "optional")
 		if http && !when && !optional {
-			tool = tool.FillPath(cue.MakePath(cue.Str(bind.RootSteps), cue.Str(name)), answered())
+			known = known.FillPath(cue.MakePath(cue.Str(bind.RootSteps), cue.Str(name)), answered())
+		}
+	}
+	b.required = b.knowing(known)
+	return b.required
+}
+
+// nothing is what is known of a call before anything is. What is known is put
+// together first and then into the tool at once: each time the whole tool is
+// evaluated.
+func (b *toolCompiler) nothing() cue.Value { return b.src.Value.Context().CompileString("{}") }
+
+// knowing is the tool with what is known of a call.
+func (b *toolCompiler) knowing(known cue.Value) cue.Value {
+	tool := b.src.Value
+	for _, root := range []string{bind.RootInput, bind.RootSteps} {
+		path := cue.MakePath(cue.Str(root))
+		if v := known.LookupPath(path); v.Exists() {
+			tool = tool.FillPath(path, v)
 		}
 	}
 	return tool
@@ -92,17 +113,21 @@ func answered() cue.Value {
 // all results of steps, though not known. certain says that this is all there can
 // be: which parts an alternative has is not known.
 func (b *toolCompiler) withAll() (tool cue.Value, certain bool) {
-	tool, certain = b.src.Value, true
+	if b.all.Exists() {
+		return b.all, b.certain
+	}
+	known, certain := b.nothing(), true
 	for _, f := range b.schema.Fields {
 		v, all := present(f.Value, 0)
-		tool = tool.FillPath(cue.MakePath(cue.Str(bind.RootInput), cue.Str(f.Name)), v)
+		known = known.FillPath(cue.MakePath(cue.Str(bind.RootInput), cue.Str(f.Name)), v)
 		certain = certain && all
 	}
 	state := answered()
 	for name := range fields(b.src.Own.LookupPath(parsePath(bind.RootSteps))) {
-		tool = tool.FillPath(cue.MakePath(cue.Str(bind.RootSteps), cue.Str(name)), state)
+		known = known.FillPath(cue.MakePath(cue.Str(bind.RootSteps), cue.Str(name)), state)
 	}
-	return tool, certain
+	b.all, b.certain = b.knowing(known), certain
+	return b.all, b.certain
 }
 
 // present gives v with its optional fields there, and whether it has no others.
