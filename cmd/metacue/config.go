@@ -73,9 +73,13 @@ func hasCUE(dir string) bool {
 	return err == nil && len(files) > 0
 }
 
-// load reads and checks the configuration as far as CUE can.
+// load reads and checks the configuration, its tests included, as far as CUE can.
 func (s *settings) load(src source) (*load.Config, diag.List) {
-	o := load.Options{Tags: s.tags, Getenv: os.LookupEnv}
+	return s.loadWith(src, load.Options{})
+}
+
+func (s *settings) loadWith(src source, o load.Options) (*load.Config, diag.List) {
+	o.Tags, o.Getenv = s.tags, os.LookupEnv
 	if src.dir == "" {
 		return load.FS(config.Files, "built-in", o)
 	}
@@ -85,7 +89,7 @@ func (s *settings) load(src source) (*load.Config, diag.List) {
 // compile reads a configuration and makes its program. With findings there is no
 // program, or with --keep-going the program without the tools that have some.
 func (s *settings) compile(src source, log *slog.Logger) (*exec.Program, diag.List) {
-	cfg, findings := s.load(src)
+	cfg, findings := s.loadWith(src, load.Options{NoTests: true})
 	if cfg == nil || len(findings) > 0 && !s.keepGoing {
 		findings, _ = s.withRules(cfg, findings)
 		return nil, findings
@@ -95,6 +99,7 @@ func (s *settings) compile(src source, log *slog.Logger) (*exec.Program, diag.Li
 	}
 	o := s.options(log)
 	o.Known = findings
+	o.Tried = src.dir == "" // by the tests of this program
 	p, more := compile.Compile(cfg, o)
 	findings = append(findings, more...)
 	if p == nil || len(findings) > 0 && !s.keepGoing {

@@ -8,6 +8,7 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -22,12 +23,22 @@ func run() int {
 	defer stop()
 	// net/http tells its own log of odd connections, with bytes of the upstream.
 	log.SetOutput(io.Discard)
+	collectRarely()
 	root := newRoot()
 	if err := root.ExecuteContext(ctx); err != nil {
 		report(root.ErrOrStderr(), err)
 		return 1
 	}
 	return 0
+}
+
+// collectRarely lets the heap grow further between collections: under load a
+// third of the work was the collector's, for some 12 MiB that it saved, and half of
+// it while a configuration is read. GOGC, set by whoever runs the program, wins.
+func collectRarely() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
 }
 
 // errReported ends a command whose output has said what is wrong already.

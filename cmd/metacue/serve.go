@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"runtime/debug"
 	"strings"
 
@@ -84,7 +83,6 @@ domains and one that runs their operations.`,
 			if err != nil {
 				return err
 			}
-			collectRarely()
 			tokens.Load() // needed for the first line, and read meanwhile
 			src, err := s.choose(args, true)
 			if err != nil {
@@ -124,15 +122,6 @@ domains and one that runs their operations.`,
 	s.serveFlags(cmd)
 	o.flags(cmd)
 	return cmd
-}
-
-// collectRarely lets the heap grow further between collections: under load a
-// third of the work was the collector's, for some 12 MiB that it saved. GOGC, set
-// by whoever runs the server, wins.
-func collectRarely() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
 }
 
 // announce prints the one line that says what is served and from where.

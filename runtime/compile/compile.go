@@ -34,6 +34,9 @@ type Options struct {
 	Rest rest.Options
 	// Log takes what goes wrong inside while serving.
 	Log *slog.Logger
+	// Tried says that the requests and rules of the very configuration were tried out
+	// before, and none was found wanting: it is not done again.
+	Tried bool
 	// Known are the findings that loading has made: what follows from them is not
 	// told again, and tools that have some are left out.
 	Known diag.List
@@ -110,7 +113,7 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 		p.Sealer = exec.NewSealer(func(ctx context.Context) (string, error) { return client.Secret(ctx, *key) }, o.Log)
 	}
 	c.examples(p)
-	if len(c.findings) == 0 && len(o.Known) == 0 {
+	if len(c.findings) == 0 && len(o.Known) == 0 && !o.Tried {
 		c.trials(p)
 	}
 	p = p.Within(catalog.Bounds{Exclude: strs(cfg.Value, "server.exclude")})

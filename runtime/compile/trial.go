@@ -17,7 +17,7 @@ import (
 // sent: elements of lists without a part, types in the place of values, optional
 // fields that are no arguments. lists are those that only move values.
 func (b *toolCompiler) tryOut(exprs, lists []cue.Path) {
-	if b.src.Faulty { // what is reported already leaves gaps
+	if b.src.Faulty || b.o.Tried { // what is reported already leaves gaps
 		return
 	}
 	half := map[string]bool{}
@@ -51,7 +51,7 @@ func (b *toolCompiler) tryOut(exprs, lists []cue.Path) {
 
 // absentRules tries the tool's check out with every optional argument absent.
 func (b *toolCompiler) absentRules() {
-	if b.src.Faulty {
+	if b.src.Faulty || b.o.Tried {
 		return
 	}
 	check := parsePath("check")

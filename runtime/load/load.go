@@ -34,6 +34,9 @@ type Options struct {
 	// Dir is the working directory that relative names start from and that file
 	// names are printed relative to. Empty means the process's own.
 	Dir string
+	// NoTests leaves out the files whose names end in _tests.cue: what runs the
+	// configuration has no need of its tests, which can take longer to read than it.
+	NoTests bool
 	// Fetch lets CUE modules that are not in the local cache be downloaded.
 	// Without it a missing one is a finding.
 	Fetch bool

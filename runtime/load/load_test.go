@@ -219,3 +219,22 @@ func TestAgreesWithCUE(t *testing.T) {
 		}
 	}
 }
+
+// Files of tests are left out on request: they may hold faults then.
+func TestNoTests(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a.cue":       "package a\nserver: name: \"a\"\nupstreams: api: url: \"https://api.example\"\ndomains: d: {description: \"D\", tools: t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/\"}}}\n",
+		"a_tests.cue": "package a\ndomains: d: tools: t: tests: [{argument: {}}]\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, findings := Dir(dir, Options{}); len(findings) == 0 {
+		t.Error("a fault in a file of tests is not found")
+	}
+	if _, findings := Dir(dir, Options{NoTests: true}); len(findings) > 0 {
+		t.Errorf("with files of tests left out: %v", findings)
+	}
+}

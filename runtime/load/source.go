@@ -27,7 +27,13 @@ type source struct {
 	fsys fs.FS
 	dir  string                   // the directory, a path of fsys
 	show func(name string) string // a path of fsys as people see it
+	// noTests leaves out files of tests.
+	noTests bool
 }
+
+// testsSuffix ends the names of files that hold tests alone. CUE itself makes
+// nothing of it: cue vet reads them with the others.
+const testsSuffix = "_tests.cue"
 
 // dirSource is a directory on disk, seen from the root of its volume so that a
 // module root above it can be found.
@@ -43,8 +49,9 @@ func dirSource(dir string, o Options) (source, error) {
 	abs = filepath.Clean(abs)
 	root := filepath.VolumeName(abs) + string(filepath.Separator)
 	return source{
-		fsys: os.DirFS(root),
-		dir:  cmp.Or(filepath.ToSlash(strings.TrimPrefix(abs, root)), "."),
+		fsys:    os.DirFS(root),
+		dir:     cmp.Or(filepath.ToSlash(strings.TrimPrefix(abs, root)), "."),
+		noTests: o.NoTests,
 		show: func(name string) string {
 			full := filepath.Join(root, filepath.FromSlash(name))
 			if rel, err := filepath.Rel(working, full); err == nil && len(rel) < len(full) {
@@ -166,6 +173,7 @@ func (s source) names(dir string) (names []string, left int, err error) {
 		case e.IsDir() || !strings.HasSuffix(n, ".cue"):
 		case strings.HasPrefix(n, "_"), strings.HasPrefix(n, "."), strings.HasSuffix(n, "_test.cue"), strings.HasSuffix(n, "_tool.cue"):
 			left++
+		case s.noTests && strings.HasSuffix(n, testsSuffix):
 		default:
 			names = append(names, path.Join(dir, n))
 		}
