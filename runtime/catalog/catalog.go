@@ -33,6 +33,7 @@ type Catalog struct {
 
 	byName map[string]*Tool // by name and by alias
 	hidden map[string]*Tool // state and escape
+	gone   gone             // what bounds took away
 }
 
 // Server says who the server is.
@@ -162,7 +163,8 @@ func (c *Catalog) Within(b Bounds) *Catalog {
 	}
 	in.Escape = allowed(c.Escape)
 	out := New(in)
-	g := goneFrom(c, out)
+	g := c.gone.and(goneFrom(c, out))
+	in.gone = g
 	prose := func(tools []*Tool) {
 		for i, t := range tools {
 			tools[i] = g.fromTool(t)
@@ -186,6 +188,10 @@ func (c *Catalog) Within(b Bounds) *Catalog {
 	}
 	return out
 }
+
+// Said is a text without the sentences that name a tool which bounds took away:
+// what a configuration says of a call, such as why it is refused, may name one.
+func (c *Catalog) Said(text string) string { return c.gone.from(text) }
 
 // Tool finds a tool by name or alias.
 func (c *Catalog) Tool(name string) (*Tool, bool) {

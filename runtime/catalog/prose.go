@@ -3,6 +3,7 @@ package catalog
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"strings"
 )
@@ -20,6 +21,13 @@ func goneFrom(before, after *Catalog) gone {
 		}
 	}
 	return g
+}
+
+// and is what either took away.
+func (g gone) and(more gone) gone {
+	all := gone{maps.Clone(more.names)}
+	maps.Copy(all.names, g.names)
+	return all
 }
 
 // names finds what may be the name of a tool in prose, with the quotes around it.

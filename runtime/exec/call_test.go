@@ -101,3 +101,30 @@ func TestPlanEach(t *testing.T) {
 		}
 	}
 }
+
+// TestDiscreet finds no tool out of bounds in what a configuration says of a call:
+// in a rule, in an error that jq makes, in the schema that comes with a refusal.
+func TestDiscreet(t *testing.T) {
+	p := program(t, answering(t, 200, "application/json", `{"value":[]}`), "", `
+		t: {description: "T", action: "read", input: {
+			// From drop_it
+			n!: int
+		}
+		check: [if input.n > 5 {"n is too large; drop_it takes more. Try less"}]
+		http: {method: "GET", path: "/t", query: n: input.n}
+		response: jq: #"error("there is none; drop_it made them")"#}
+		drop_it: {description: "D", action: "delete", aliases: ["old_drop"], http: {method: "DELETE", path: "/t"}}`, "")
+	for _, tt := range []struct{ args, all, within string }{
+		{`{"n":6}`, `n is too large; drop_it takes more. Try less`, `"error":"n is too large; Try less"`},
+		{`{"n":1}`, `there is none; drop_it made them`, `"error":"there is none"`},
+		{`{}`, `From drop_it`, `missing required argument: n`},
+	} {
+		if got := told(do(t, p, tt.args)); !strings.Contains(got, tt.all) {
+			t.Errorf("%s: %s", tt.args, got)
+		}
+		in := p.Within(catalog.Bounds{ReadOnly: true})
+		if got := told(do(t, in, tt.args)); !strings.Contains(got, tt.within) || strings.Contains(got, "drop") {
+			t.Errorf("%s within bounds: %s", tt.args, got)
+		}
+	}
+}

@@ -8,6 +8,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -116,6 +117,7 @@ type Refusal interface {
 
 // Call makes one call of a tool by name or alias. It is a call.Func.
 func (p *Program) Call(ctx context.Context, caller call.Caller, name string, args json.RawMessage) (result call.Result) {
+	defer p.discreet(&result)
 	defer p.guard(name, &result)
 	c, failure := p.prepare(ctx, caller, name, args)
 	if failure != nil {
@@ -143,6 +145,7 @@ type Plan struct {
 // Plan makes the first request of a call without sending it. On failure, or
 // when there is nothing to send, the plan is nil and the result says why.
 func (p *Program) Plan(ctx context.Context, caller call.Caller, name string, args json.RawMessage) (plan *Plan, result call.Result) {
+	defer p.discreet(&result)
 	defer p.guard(name, &result)
 	c, failure := p.prepare(ctx, caller, name, args)
 	if failure != nil {
@@ -206,6 +209,25 @@ func (c *prepared) build(ctx context.Context, step *Step) (*bind.HTTP, error) {
 		err = c.tool.Response.Paging.By.Turn(step.Request, req, c.from.Position)
 	}
 	return req, err
+}
+
+// discreet takes out of what a failure says the sentences that name tools out of
+// bounds: the configuration's own words may point to one.
+func (p *Program) discreet(result *call.Result) {
+	if !result.IsError || len(result.Content) == 0 {
+		return
+	}
+	text := result.Content[0].Text
+	var f failure
+	if json.Unmarshal([]byte(text), &f) != nil {
+		return
+	}
+	if said := p.Catalog.Said(f.Error); said != f.Error {
+		raw, err := edit(json.RawMessage(text), []string{"error"}, json.RawMessage(compact(cmp.Or(said, "the call is refused"))))
+		if err == nil {
+			result.Content[0].Text = string(raw)
+		}
+	}
 }
 
 // guard turns a fault of our own into an answer: it must not end the server.
