@@ -209,15 +209,13 @@ func players(t *testing.T, answers canned) (*api, surface.Surface, *catalog.Cata
 // differing says of calls that may differ why; one that agrees is a fault.
 func replay(t *testing.T, calls []recordedCall, answers canned, differing map[string]string) {
 	s, flat, tools := players(t, answers)
-	var missing, agreed, differ int
+	var agreed, differ int
 	run := map[string]bool{}
 	for _, c := range calls {
 		t.Run(c.name(), func(t *testing.T) {
 			run[c.name()] = true
 			if _, ok := tools.Tool(c.Tool); !ok {
-				missing++
-				t.Logf("there is no tool %s", c.Tool)
-				return
+				t.Fatalf("there is no tool %s", c.Tool)
 			}
 			args, err := json.Marshal(c.Arguments)
 			if err != nil {
@@ -251,11 +249,11 @@ func replay(t *testing.T, calls []recordedCall, answers canned, differing map[st
 			if mayDiffer {
 				t.Logf("%s\n  may differ: %s", report, reason)
 			} else {
-				t.Log(report)
+				t.Error(report)
 			}
 		})
 	}
-	t.Logf("%d of %d calls agree, %d differ, %d have no tool", agreed, len(calls), differ, missing)
+	t.Logf("%d of %d calls agree, %d differ", agreed, len(calls), differ)
 	for name := range differing {
 		if len(run) == len(calls) && !run[name] {
 			t.Errorf("there is no call %s that could differ", name)
@@ -288,8 +286,11 @@ func describe(c recordedCall, got []message, a agreement, result *mcp.CallToolRe
 }
 
 // recordedMayDiffer are the recorded calls that do not send what was recorded,
-// and why.
-var recordedMayDiffer = map[string]string{}
+// and why. They are ten at most.
+var recordedMayDiffer = map[string]string{
+	"repo_vote_pull_request/-/min":  "the PUT of a vote replaces all of a reviewer: whether it is required is read before and sent along",
+	"repo_vote_pull_request/-/full": "as above",
+}
 
 // TestReplay makes the calls that were recorded of the reference server, and
 // compares the requests.
@@ -298,6 +299,9 @@ func TestReplay(t *testing.T) {
 	var answers canned
 	readJSON(t, material(t, "recorded.json"), &calls)
 	readJSON(t, material(t, "canned.json"), &answers)
+	if len(recordedMayDiffer) > 10 {
+		t.Errorf("%d recorded calls may differ", len(recordedMayDiffer))
+	}
 	replay(t, calls, answers, recordedMayDiffer)
 }
 
