@@ -84,6 +84,9 @@ func (b *toolCompiler) contentType(field string) bind.Evaluator {
 	if mediaType, _, err := mime.ParseMediaType(value); err != nil || !strings.Contains(mediaType, "/") {
 		b.fault(field, "%q is no media type, such as application/json", value)
 	}
+	if !refersToNothing(v.Source()) { // what it is without arguments, and not with all
+		return b.evaluator([]cue.Path{path})
+	}
 	literal, err := json.Marshal(value)
 	if err != nil {
 		panic(err) // a string is always valid

@@ -195,6 +195,11 @@ func TestContentType(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	wantError(t, do(t, p, `{"as":"//"}`), "no media type")
+	// It follows an argument, also where it has a value without one. Text stays as it is.
+	p = program(t, url, "", read(`input: as?: string, http: {method: "GET", path: "/x"}, response: contentType: *{text: "text/plain"}[input.as] | "application/json"`), "")
+	wantText(t, do(t, p, `{}`), `{"a":1}`)
+	wantText(t, do(t, p, `{"as":"x"}`), `{"a":1}`)
+	wantText(t, do(t, p, `{"as":"text"}`), `{"a": 1}`)
 }
 
 // TestNumberFormat pins that digits come through as the upstream wrote them, in
