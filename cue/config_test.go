@@ -261,6 +261,9 @@ func TestCalls(t *testing.T) {
 		}
 		for _, b := range r.Content {
 			text, _, _ := strings.Cut(b.Text, `,"inputSchema":`)
+			if b.Data != nil {
+				text = fmt.Sprintf("%s, %d bytes", b.MIMEType, len(b.Data))
+			}
 			text = cursors.ReplaceAllString(text, `"nextCursor":"…"`)
 			fmt.Fprintf(&got, "%s\n", text)
 		}
