@@ -223,13 +223,10 @@ var attachment = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 // cursors are sealed with a key of each process.
 var cursors = regexp.MustCompile(`"nextCursor":"[^"]*"`)
 
-// TestCalls calls every tool of the built-in configuration against the sample
-// organization, and compares requests and results with testdata/calls.txt.
-func TestCalls(t *testing.T) {
-	org, url := organization(t)
-	users, usersURL := organization(t)
-	p := program(t, url, usersURL, nil)
-	known := strings.NewReplacer(
+// knownOf puts into the arguments of calls what an organization alone knows.
+func knownOf(t *testing.T, p *exec.Program) *strings.Replacer {
+	t.Helper()
+	return strings.NewReplacer(
 		"$commit", ask(t, p, "list_branches", `{"project":"Contoso","repositoryId":"web","filterContains":"main"}`, "branches", "0", "commitId"),
 		"$repository", ask(t, p, "list_repositories", `{"project":"Contoso","repoNameFilter":"web"}`, "repositories", "0", "id"),
 		"$tip", ask(t, p, "get_branch", `{"project":"Contoso","repositoryId":"web","branchName":"feature/search"}`, "commitId"),
@@ -239,6 +236,15 @@ func TestCalls(t *testing.T) {
 		"$approval", ask(t, p, "get_build", `{"project":"Contoso","buildId":303}`, "waitingFor", "0", "approvalId"),
 		"$attachment", attachment.FindString(ask(t, p, "get_work_item", `{"id":14,"expand":"relations"}`, "relations", "0", "url")),
 	)
+}
+
+// TestCalls calls every tool of the built-in configuration against the sample
+// organization, and compares requests and results with testdata/calls.txt.
+func TestCalls(t *testing.T) {
+	org, url := organization(t)
+	users, usersURL := organization(t)
+	p := program(t, url, usersURL, nil)
+	known := knownOf(t, p)
 
 	called := map[string]bool{}
 	var got strings.Builder

@@ -22,6 +22,7 @@ import (
 	"github.com/metacue/metacue/runtime/call"
 	"github.com/metacue/metacue/runtime/catalog"
 	"github.com/metacue/metacue/runtime/compile"
+	"github.com/metacue/metacue/runtime/exec"
 	"github.com/metacue/metacue/runtime/load"
 	"github.com/metacue/metacue/runtime/rest"
 	"github.com/metacue/metacue/runtime/surface"
@@ -177,6 +178,17 @@ func received(r *http.Request) message {
 // with one server for all hosts, and gives its flat surface.
 func players(t *testing.T, answers canned) (*api, surface.Surface, *catalog.Catalog) {
 	t.Helper()
+	s, p := stage(t, answers)
+	flat, err := surface.New("flat", p.Catalog, p.Call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, flat, p.Catalog
+}
+
+// stage compiles the built-in configuration as players does, and gives its program.
+func stage(t *testing.T, answers canned) (*api, *exec.Program) {
+	t.Helper()
 	s := &api{answers: answers}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
@@ -198,11 +210,7 @@ func players(t *testing.T, answers canned) (*api, surface.Surface, *catalog.Cata
 	if len(findings) > 0 {
 		t.Fatalf("findings:\n%v", findings)
 	}
-	flat, err := surface.New("flat", p.Catalog, p.Call)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, flat, p.Catalog
+	return s, p
 }
 
 // replay makes each call through the flat surface and compares what it sends.
