@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -79,7 +80,7 @@ func searchFormats(explain bool) formats[[]search.Hit] {
 		{"json", func(w io.Writer, hits []search.Hit) error {
 			tools := []foundTool{}
 			for _, h := range hits {
-				f := foundTool{listedTool: listed(h.Tool), Score: h.Score}
+				f := foundTool{listedTool: listed(h.Tool), Score: rounded(h.Score)}
 				if explain {
 					f.Why = reasons(h)
 				}
@@ -108,10 +109,14 @@ type reason struct {
 func reasons(h search.Hit) []reason {
 	var all []reason
 	for _, m := range h.Why {
+		m.Score = rounded(m.Score)
 		all = append(all, reason(m))
 	}
 	return all
 }
+
+// rounded is a score as far as it is the same on every machine.
+func rounded(score float64) float64 { return math.Round(score*1e4) / 1e4 }
 
 func searchText(w io.Writer, hits []search.Hit, explain bool) error {
 	c := term.Wanted(w)

@@ -17,7 +17,7 @@ var fields = []struct {
 	weight, b float64
 	texts     func(source) []string
 }{
-	{"name", 2, 0.75, func(s source) []string { return []string{s.tool.Name} }},
+	{"name", 2.5, 0.5, func(s source) []string { return []string{s.tool.Name} }},
 	{"alias", 2, 0.75, func(s source) []string { return s.tool.Aliases }},
 	{"title", 2, 0.5, func(s source) []string { return []string{s.tool.Title} }},
 	{"summary", 1, 0.2, func(s source) []string { first, _ := sentence(s.tool.Description); return []string{first} }},

@@ -11,11 +11,15 @@ import (
 // index says which tools have which words.
 type index struct {
 	tools []*catalog.Tool
-	// terms are the stems of words, and the initials of names (see initials).
+	// terms are the stems of words.
 	terms map[string][]posting
-	// spelling is how each term is written: the shortest word of a stem, the words
-	// of initials.
+	// spelling is the shortest word of each stem, the first of several.
 	spelling map[string]string
+	// inText holds the terms that stand somewhere by themselves; the others are only
+	// names in one piece (listpullrequests), which nothing is near to.
+	inText map[string]bool
+	// initials are the terms that go by their first letters.
+	initials map[string][]string
 	// byName gives the tools of a name or alias, folded.
 	byName map[string][]int
 	// shapes are the stems, sorted, as words are compared with them.
@@ -35,12 +39,12 @@ const k1 = 1.6
 
 // build reads the tools of a catalog.
 func build(c *catalog.Catalog) index {
-	x := index{tools: c.Tools(), terms: map[string][]posting{}, spelling: map[string]string{}, byName: map[string][]int{}}
+	x := index{tools: c.Tools(), terms: map[string][]posting{}, spelling: map[string]string{}, inText: map[string]bool{}, byName: map[string][]int{}}
 	actions := map[string]catalog.Action{}
 	for _, a := range c.Actions {
 		actions[a.Name] = a
 	}
-	stem := newStemmer()
+	stem, short := newStemmer(), initials{}
 	var texts []tally
 	means := make([]float64, len(fields)) // of the lengths of a field, over all tools
 	for _, d := range c.Domains {
@@ -53,6 +57,7 @@ func build(c *catalog.Catalog) index {
 				x.byName[fold(name)] = append(x.byName[fold(name)], len(texts))
 			}
 			texts = append(texts, counted)
+			short.count(words(t.Name), stem)
 		}
 	}
 	for i, text := range texts {
@@ -67,10 +72,11 @@ func build(c *catalog.Catalog) index {
 		for i, p := range postings {
 			postings[i].weight = idf * p.weight * (k1 + 1) / (p.weight + k1)
 		}
-		if !strings.HasPrefix(term, initialsOf) {
+		if x.inText[term] {
 			x.shapes = append(x.shapes, shape{term, spell(x.spelling[term]), spell(term)})
 		}
 	}
+	x.initials = short.known()
 	slices.SortFunc(x.shapes, func(a, b shape) int { return strings.Compare(a.term, b.term) })
 	return x
 }
@@ -90,19 +96,14 @@ func (x *index) count(s source, stem stemmer) tally {
 			for _, w := range all {
 				term := stem.stem(w.text)
 				out.counts[f][term]++
-				if old, ok := x.spelling[term]; !ok || len(w.text) < len(old) {
+				if !w.whole {
+					x.inText[term] = true
+				}
+				if old, ok := x.spelling[term]; !ok || len(w.text) < len(old) || len(w.text) == len(old) && w.text < old {
 					x.spelling[term] = w.text
 				}
 			}
 			out.lengths[f] += float64(len(all))
-			if field.name == "name" {
-				for term, written := range initials(all) {
-					out.counts[f][term]++
-					if _, ok := x.spelling[term]; !ok {
-						x.spelling[term] = written
-					}
-				}
-			}
 		}
 	}
 	return out

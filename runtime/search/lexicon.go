@@ -41,7 +41,8 @@ var synonyms = synonymTable(`
 	list enumerate browse
 	search find lookup query
 	send post submit publish
-	start run launch trigger execute
+	start run launch trigger execute queue
+	retry rerun restart repeat
 	stop cancel abort terminate
 	upload attach
 	download export

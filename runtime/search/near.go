@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -27,9 +28,8 @@ const (
 // near says whether it is a guess: guesses lift no destructive tool.
 func (h How) near() bool { return h != Itself && h != Synonym }
 
-// weights is what a word counts by the way in which it was met, at most. Measured
-// with internal/searchbench: each way helps and each weight stands in the middle of
-// a range that makes little difference.
+// weights is what a word counts by the way in which it was met, at most. Each stands
+// in the middle of a range that makes little difference (internal/searchbench).
 var weights = map[How]float64{Itself: 1, Synonym: 0.3, Form: 0.6, Typo: 0.6, Part: 0.6, Initials: 0.6, Lookup: 0.8}
 
 // meaning is a term of the index that a word may stand for.
@@ -37,6 +37,8 @@ type meaning struct {
 	word, term string
 	how        How
 	weight     float64
+	// group is the same for all meanings of which only one counts.
+	group int
 }
 
 // meanings gives the terms that the words of a query stand for, each once for
@@ -48,12 +50,14 @@ func (x *index) meanings(query []word) []meaning {
 	for _, w := range query {
 		given[w.stem] = true
 	}
+	group := 0
 	for _, w := range query {
+		group++
 		begin := len(out)
 		add := func(how How, term string, similarity float64) {
 			same := func(m meaning) bool { return m.term == term }
 			if how == Itself || !given[term] && !slices.ContainsFunc(out[begin:], same) {
-				out = append(out, meaning{w.text, term, how, weights[how] * similarity})
+				out = append(out, meaning{w.text, term, how, weights[how] * similarity, group})
 			}
 		}
 		_, known := x.spelling[w.stem]
@@ -66,25 +70,29 @@ func (x *index) meanings(query []word) []meaning {
 			}
 		}
 		if !known {
-			for _, part := range x.parts(w.text) {
-				add(Part, part, 1)
+			for _, term := range x.parts(w.text) {
+				group++
+				add(Part, term, 1)
 			}
+			group++
 		}
 		for _, n := range x.near(w, known) {
 			add(n.how, n.term, n.weight)
 		}
+		short := x.initials[w.text]
+		for _, term := range short {
+			group++
+			add(Initials, term, 1)
+		}
 		if known {
 			continue
 		}
-		if w.capital {
+		if w.capital && len(short) == 0 {
 			name = w.text
-		}
-		if _, ok := x.terms[initialsOf+w.text]; ok {
-			add(Initials, initialsOf+w.text, 1)
 		}
 	}
 	if _, ok := x.spelling[lookup]; ok && name != "" && !given[lookup] {
-		out = append(out, meaning{name, lookup, Lookup, weights[Lookup]})
+		out = append(out, meaning{name, lookup, Lookup, weights[Lookup], group + 1})
 	}
 	return out
 }
@@ -181,21 +189,39 @@ func slip(a, b spelled) float64 {
 	return 1 - float64(d)/float64(max(len(a.text), len(b.text)))
 }
 
-// initialsOf marks the terms that are initials of names: no word has it.
-const initialsOf = "."
+// minInitials is how many tools must have names with the same words for these to
+// be known by their initials: what is said often is said short.
+const minInitials = 3
 
-// initials gives the first letters of two and three words that stand together in
-// a name, with these words: pr for list_pull_requests, pull requests.
-func initials(name []token) map[string]string {
-	out := map[string]string{}
+// initials collects which words of names are known by their first letters: pr,
+// the pull requests of list_pull_requests and others.
+type initials map[string]map[string]int // letters to words, as stems, to how many tools have them
+
+// count takes the runs of two and three words in one name.
+func (in initials) count(name []token, stem stemmer) {
 	for i := range name {
-		var letters, written string
+		var letters, terms string
 		for n, t := range name[i:min(i+3, len(name))] {
 			r, _ := utf8.DecodeRuneInString(t.text)
-			letters, written = letters+string(r), strings.TrimSpace(written+" "+t.text)
-			if n > 0 {
-				out[initialsOf+letters] = written
+			letters, terms = letters+string(r), strings.TrimSpace(terms+" "+stem.stem(t.text))
+			if n == 0 {
+				continue
 			}
+			if in[letters] == nil {
+				in[letters] = map[string]int{}
+			}
+			in[letters][terms]++
+		}
+	}
+}
+
+// known gives the terms that each initials stand for: those that most tools have.
+func (in initials) known() map[string][]string {
+	out := map[string][]string{}
+	for letters, all := range in {
+		terms := slices.MaxFunc(slices.Sorted(maps.Keys(all)), func(a, b string) int { return cmp.Compare(all[a], all[b]) })
+		if all[terms] >= minInitials {
+			out[letters] = strings.Fields(terms)
 		}
 	}
 	return out

@@ -92,6 +92,9 @@ func (x *Index) Find(query string, o Options) []Hit {
 		}
 	}
 	hits := slices.DeleteFunc(all, func(f *found) bool { return f == nil })
+	for _, f := range hits {
+		f.sum()
+	}
 	exact := slices.ContainsFunc(hits, func(f *found) bool { return f.exact > 0 })
 	slices.SortFunc(hits, func(a, b *found) int {
 		return cmp.Or(
@@ -126,14 +129,30 @@ type part struct {
 	score  float64
 }
 
+// add counts what a meaning of a word adds. Of several that one word has, the one
+// that adds most counts: a word is not said twice because a tool has two forms of
+// it. For a destructive tool a near one never takes the place of the word itself.
 func (f *found) add(m meaning, p posting) {
-	score := m.weight * p.weight
-	if m.how.near() {
-		f.near += score
-	} else {
-		f.exact += score
+	new := part{m, p.fields, m.weight * p.weight}
+	if last := len(f.parts) - 1; last >= 0 && f.parts[last].group == m.group {
+		old := f.parts[last]
+		if new.score <= old.score || f.tool.Effect == catalog.Destructive && m.how.near() && !old.how.near() {
+			return
+		}
+		f.parts = f.parts[:last]
 	}
-	f.parts = append(f.parts, part{m, p.fields, score})
+	f.parts = append(f.parts, new)
+}
+
+// sum adds the parts up.
+func (f *found) sum() {
+	for _, p := range f.parts {
+		if p.how.near() {
+			f.near += p.score
+		} else {
+			f.exact += p.score
+		}
+	}
 }
 
 // cautious says that near words do not count: what a destructive tool owes to

@@ -64,7 +64,6 @@ func TestFind(t *testing.T) {
 		{"slip of the pen", "duplcate", Options{}, []string{"copy_file"}},
 		{"two slips", "desciptoin overwirte", Options{}, []string{"copy_file"}},
 		{"words written as one", "copyfile", Options{}, []string{"copy_file"}},
-		{"initials", "LS", Options{}, []string{"list_shares"}},
 		{"synonym", "clone", Options{}, []string{"copy_file"}},
 		{"only words that say nothing", "with whom", Options{}, []string{"list_shares"}},
 		{"contraction", "don't list shares", Options{}, []string{"list_shares"}},
@@ -94,8 +93,7 @@ func TestWhy(t *testing.T) {
 		{"Duplicates", Match{Word: "duplicates", Fields: []string{"title"}}},
 		{"duplcate", Match{Word: "duplcate", As: "duplicate", How: Typo, Fields: []string{"title"}}},
 		{"confl", Match{Word: "confl", As: "conflict", How: Form, Fields: []string{"argument"}}},
-		{"clone", Match{Word: "clone", As: "duplicate", How: Synonym, Fields: []string{"title"}}},
-		{"cf", Match{Word: "cf", As: "copy file", How: Initials, Fields: []string{"name"}}},
+		{"clone", Match{Word: "clone", As: "copy", How: Synonym, Fields: []string{"name", "summary"}}},
 		{"folderfile", Match{Word: "folderfile", As: "folder", How: Part, Fields: []string{"summary", "argument"}}},
 	} {
 		hits := x.Find(tc.query, Options{})
@@ -116,6 +114,32 @@ func TestWhy(t *testing.T) {
 		if !found {
 			t.Errorf("%q: %+v, want %+v", tc.query, hits[0].Why, tc.want)
 		}
+	}
+}
+
+// TestInitials demands that what several names say in full is known by its first
+// letters, and not taken for the name of something.
+func TestInitials(t *testing.T) {
+	x := New(catalog.New(catalog.Catalog{Domains: []*catalog.Domain{{Tools: []*catalog.Tool{
+		{Name: "close_pull_request"}, {Name: "list_pull_requests"}, {Name: "search_commits"}, {Name: "vote_pull_request"}, {Name: "wipe_disk"},
+	}}}}))
+	if got := names(x.Find("close PR", Options{})); !slices.Equal(got, []string{"close_pull_request", "list_pull_requests", "vote_pull_request"}) {
+		t.Errorf("found %q", got)
+	}
+	if got := names(x.Find("wd", Options{})); got != nil {
+		t.Errorf("found %q by letters that one tool has", got)
+	}
+}
+
+// TestOnce demands that a word counts once for a tool, however many words of it
+// are near.
+func TestOnce(t *testing.T) {
+	x := New(catalog.New(catalog.Catalog{Domains: []*catalog.Domain{{Tools: []*catalog.Tool{
+		{Name: "a", Description: "attach attachment attachments attaching attachable"},
+		{Name: "b", Description: "b"},
+	}}}}))
+	if hits := x.Find("attach", Options{}); len(hits) != 1 || len(hits[0].Why) != 1 || hits[0].Why[0].How != Itself {
+		t.Errorf("found %+v", hits)
 	}
 }
 

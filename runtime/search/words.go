@@ -12,6 +12,7 @@ import (
 type token struct {
 	text    string // in lower case
 	capital bool   // it began with a capital letter
+	whole   bool   // it is the humps before it in one piece
 }
 
 // words splits text into words: at whatever is neither letter nor digit, between
@@ -34,7 +35,9 @@ func words(text string) []token {
 		parts := humps(rs[i:end])
 		all = append(all, parts...)
 		if len(parts) == 2 || len(parts) == 3 {
-			all = append(all, newToken(rs[i:end]))
+			whole := newToken(rs[i:end])
+			whole.whole = true
+			all = append(all, whole)
 		}
 		i = end
 		if i < len(rs) && (rs[i] == '\'' || rs[i] == '’') {
@@ -45,7 +48,7 @@ func words(text string) []token {
 }
 
 func newToken(rs []rune) token {
-	return token{strings.ToLower(string(rs)), unicode.IsUpper(rs[0])}
+	return token{text: strings.ToLower(string(rs)), capital: unicode.IsUpper(rs[0])}
 }
 
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
