@@ -51,10 +51,11 @@ standard input.`,
 				return findings.Err()
 			}
 			var schema json.RawMessage
-			if t, ok := program.Catalog.Within(s.bounds()).Tool(words[0]); ok {
+			t, err := find(program.Catalog, words[0])
+			if err == nil {
 				schema = t.InputSchema
-			} else if _, ok := program.Catalog.Tool(words[0]); ok {
-				return outOfBounds(words[0])
+			} else if program.Catalog.Gone(words[0]) {
+				return err
 			}
 			arguments, err := callArguments(cmd.InOrStdin(), args, words[1:], schema)
 			if err != nil {
@@ -88,11 +89,6 @@ standard input.`,
 	f.StringVar(&format, "format", "curl", "print the request of a dry run as `FORMAT`: curl, json")
 	complete(cmd, "format", only("curl", "json"))
 	return cmd
-}
-
-// outOfBounds refuses a tool that there is, to the person who set the bounds.
-func outOfBounds(tool string) error {
-	return fmt.Errorf("%s is left out by --read-only or --domains", tool)
 }
 
 // requestFormats holds the ways to print a request.

@@ -30,11 +30,11 @@ func only(values ...string) completer {
 // offered gives what of the configuration is within bounds; nothing when it
 // cannot be read: a shell that completes is no place to say why.
 func (s *settings) offered() *catalog.Catalog {
-	_, cat, err := s.read(io.Discard)
+	program, err := s.read(io.Discard)
 	if err != nil {
 		return catalog.New(catalog.Catalog{})
 	}
-	return cat
+	return program.Catalog
 }
 
 // completeTool completes the one tool that a command is about.

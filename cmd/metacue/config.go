@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	config "github.com/metacue/metacue/cue"
-	"github.com/metacue/metacue/runtime/catalog"
 	"github.com/metacue/metacue/runtime/compile"
 	"github.com/metacue/metacue/runtime/diag"
 	"github.com/metacue/metacue/runtime/exec"
@@ -86,7 +85,8 @@ func (s *settings) loadWith(src source, o load.Options) (*load.Config, diag.List
 	return load.Dir(src.dir, o)
 }
 
-// compile reads a configuration and makes its program. With findings there is no
+// compile reads a configuration and makes its program, within the bounds that the
+// flags set. With findings there is no
 // program, or with --keep-going the program without the tools that have some.
 func (s *settings) compile(src source, log *slog.Logger) (*exec.Program, diag.List) {
 	cfg, findings := s.loadWith(src, load.Options{NoTests: true})
@@ -111,22 +111,22 @@ func (s *settings) compile(src source, log *slog.Logger) (*exec.Program, diag.Li
 	if err := s.checkDomains(p); err != nil {
 		return nil, diag.List{{Message: err.Error()}}
 	}
-	return p, findings
+	return p.Within(s.bounds()), findings
 }
 
-// read gives the program of a command that sends nothing and what of its catalog
-// is within bounds, and tells on stderr what is left out because of findings.
-func (s *settings) read(stderr io.Writer) (*exec.Program, *catalog.Catalog, error) {
+// read gives the program of a command that sends nothing, and tells on stderr what
+// is left out because of findings.
+func (s *settings) read(stderr io.Writer) (*exec.Program, error) {
 	src, err := s.choose(nil, false)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	program, findings := s.compile(src, slog.New(slog.DiscardHandler))
 	if program == nil {
-		return nil, nil, findings.Err()
+		return nil, findings.Err()
 	}
 	skipped(stderr, findings)
-	return program, program.Catalog.Within(s.bounds()), nil
+	return program, nil
 }
 
 // withRules adds what the rules beyond CUE find to what CUE found: all faults

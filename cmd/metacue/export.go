@@ -47,16 +47,10 @@ func (e *exports) offered(cmd *cobra.Command) (*exec.Program, surface.Surface, e
 	if err != nil {
 		return nil, nil, err
 	}
-	src, err := e.choose(nil, false)
+	program, err := e.read(cmd.ErrOrStderr())
 	if err != nil {
 		return nil, nil, err
 	}
-	program, findings := e.compile(src, nil)
-	if program == nil {
-		return nil, nil, findings.Err()
-	}
-	skipped(cmd.ErrOrStderr(), findings)
-	program = program.Within(e.bounds())
 	face, err := surface.New(cmp.Or(mode, "flat"), program.Catalog, program.Call)
 	return program, face, err
 }

@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/metacue/metacue/runtime/nearest"
 )
 
 // client is an MCP client, and how its configuration is written.
@@ -77,11 +75,7 @@ give. Secrets are references where the client knows such. The clients are
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, ok := clients[args[0]]
 			if !ok {
-				near := nearest.Names(args[0], names)
-				if len(near) == 0 {
-					near = names
-				}
-				return fmt.Errorf("unknown client %q: %s", args[0], strings.Join(near, ", "))
+				return unknown("client", args[0], names)
 			}
 			program, _, err := e.offered(cmd)
 			if err != nil {

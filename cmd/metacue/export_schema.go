@@ -8,9 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/metacue/metacue/runtime/catalog"
-	"github.com/metacue/metacue/runtime/nearest"
 )
 
 // draft is the dialect of the schemas (JSON Schema 2020-12, section 8.1.1).
@@ -31,7 +28,7 @@ func newExportSchema() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t, err := toolNamed(program.Catalog, args[0])
+			t, err := find(program.Catalog, args[0])
 			if err != nil {
 				return err
 			}
@@ -56,19 +53,4 @@ func newExportSchema() *cobra.Command {
 	e.serveFlags(cmd)
 	cmd.Flags().BoolVar(&result, "result", false, "print the schema of the result")
 	return cmd
-}
-
-// toolNamed finds a tool by name or alias.
-func toolNamed(c *catalog.Catalog, name string) (*catalog.Tool, error) {
-	if t, ok := c.Tool(name); ok {
-		return t, nil
-	}
-	var names []string
-	for _, t := range c.Tools() {
-		names = append(append(names, t.Name), t.Aliases...)
-	}
-	if near := nearest.Names(name, names); len(near) > 0 {
-		return nil, fmt.Errorf("there is no tool %q; nearest: %s", name, strings.Join(near, ", "))
-	}
-	return nil, fmt.Errorf("there is no tool %q", name)
 }

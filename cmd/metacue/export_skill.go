@@ -3,12 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/metacue/metacue/runtime/catalog"
-	"github.com/metacue/metacue/runtime/nearest"
 	"github.com/metacue/metacue/runtime/skill"
 )
 
@@ -84,9 +82,5 @@ func skillsNamed(c *catalog.Catalog, args []string) ([]catalog.Skill, error) {
 	case len(args) == 0:
 		return c.Skills, nil
 	}
-	near := nearest.Names(args[0], names)
-	if len(near) == 0 {
-		near = names
-	}
-	return nil, fmt.Errorf("there is no skill %q; there is %s", args[0], strings.Join(near, ", "))
+	return nil, unknown("skill", args[0], names)
 }

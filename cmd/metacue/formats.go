@@ -51,6 +51,18 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
+// find finds a tool by name or alias. Of one that bounds took away it says so: who
+// asks is the person who set them.
+func find(c *catalog.Catalog, name string) (*catalog.Tool, error) {
+	if t, ok := c.Tool(name); ok {
+		return t, nil
+	}
+	if c.Gone(name) {
+		return nil, fmt.Errorf("%s is left out by --read-only, --domains or exclude", name)
+	}
+	return nil, unknown("tool", name, toolNames(c))
+}
+
 // unknown refuses a name that there is not, with those that may have been meant,
 // or all where there are few.
 func unknown(what, name string, names []string) error {

@@ -30,15 +30,15 @@ nothing.`,
 			if err != nil {
 				return err
 			}
-			_, cat, err := s.read(cmd.ErrOrStderr())
+			program, err := s.read(cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			domains := cat.Domains
+			domains := program.Catalog.Domains
 			if len(args) > 0 {
-				d, ok := cat.Domain(args[0])
+				d, ok := program.Catalog.Domain(args[0])
 				if !ok {
-					return unknown("domain", args[0], domainNames(cat))
+					return unknown("domain", args[0], domainNames(program.Catalog))
 				}
 				domains = []*catalog.Domain{d}
 			}

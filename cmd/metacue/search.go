@@ -37,18 +37,18 @@ by their domain. --explain says what each score is made of. It sends nothing.`,
 			if o.Limit < 0 {
 				return fmt.Errorf("--limit must be 0, for all, or more, not %d", o.Limit)
 			}
-			_, cat, err := s.read(cmd.ErrOrStderr())
+			program, err := s.read(cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			if _, ok := cat.Domain(o.Domain); o.Domain != "" && !ok {
-				return unknown("domain", o.Domain, domainNames(cat))
+			if _, ok := program.Catalog.Domain(o.Domain); o.Domain != "" && !ok {
+				return unknown("domain", o.Domain, domainNames(program.Catalog))
 			}
-			actions := actionNames(cat)
+			actions := actionNames(program.Catalog)
 			if o.Action != "" && !slices.Contains(actions, o.Action) {
 				return unknown("action", o.Action, actions)
 			}
-			return write(cmd.OutOrStdout(), search.New(cat).Find(strings.Join(args, " "), o))
+			return write(cmd.OutOrStdout(), search.New(program.Catalog).Find(strings.Join(args, " "), o))
 		},
 	}
 	s.serveFlags(cmd)

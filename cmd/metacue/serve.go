@@ -94,7 +94,6 @@ domains and one that runs their operations.`,
 				return findings.Err()
 			}
 			skipped(cmd.ErrOrStderr(), findings)
-			program = program.Within(s.bounds())
 			cat := program.Catalog
 			if len(cat.Domains) == 0 {
 				return errors.New("nothing is left to serve within --domains and --read-only")

@@ -34,16 +34,13 @@ nothing; metacue call --dry-run shows the exact request of one call.`,
 			if err != nil {
 				return err
 			}
-			program, cat, err := s.read(cmd.ErrOrStderr())
+			program, err := s.read(cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			t, ok := cat.Tool(args[0])
-			if _, there := program.Catalog.Tool(args[0]); there && !ok {
-				return outOfBounds(args[0])
-			}
-			if !ok {
-				return unknown("tool", args[0], toolNames(cat))
+			t, err := find(program.Catalog, args[0])
+			if err != nil {
+				return err
 			}
 			return write(cmd.OutOrStdout(), describe(program, t))
 		},

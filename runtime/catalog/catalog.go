@@ -193,6 +193,10 @@ func (c *Catalog) Within(b Bounds) *Catalog {
 // what a configuration says of a call, such as why it is refused, may name one.
 func (c *Catalog) Said(text string) string { return c.gone.from(text) }
 
+// Gone says whether a tool of that name or alias was taken away by bounds. It is for
+// the person who set them.
+func (c *Catalog) Gone(name string) bool { return c.gone.names[name] }
+
 // Tool finds a tool by name or alias.
 func (c *Catalog) Tool(name string) (*Tool, bool) {
 	t, ok := c.byName[name]
