@@ -230,6 +230,9 @@ func (in initials) known() map[string][]string {
 // parts gives the two words of the catalog that a word is put together from
 // (pullrequest), as stems; none if it is not.
 func (x *index) parts(w string) []string {
+	if len(w) > maxWord {
+		return nil
+	}
 	stem := newStemmer()
 	for i := minNear; i <= len(w)-minNear; i++ {
 		a, b := stem.stem(w[:i]), stem.stem(w[i:])

@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -67,13 +68,15 @@ func TestFind(t *testing.T) {
 		{"synonym", "clone", Options{}, []string{"copy_file"}},
 		{"only words that say nothing", "with whom", Options{}, []string{"list_shares"}},
 		{"contraction", "don't list shares", Options{}, []string{"list_shares"}},
+		{"a word without end", strings.Repeat("list", 1<<18) + " shares", Options{}, []string{"list_shares"}},
+		{"words without end", "shares " + strings.Repeat("a1 b2 c3 ", 1<<16), Options{}, []string{"list_shares"}},
 		{"nothing", "zebra", Options{}, nil},
 		{"no words", " ?! ", Options{}, nil},
 	} {
 		t.Run(tc.what, func(t *testing.T) {
 			got := names(New(files()).Find(tc.query, tc.options))
 			if len(got) < len(tc.want) || !slices.Equal(got[:len(tc.want)], tc.want) || len(tc.want) == 0 && len(got) > 0 {
-				t.Errorf("%q found %q, want %q first", tc.query, got, tc.want)
+				t.Errorf("%.40q found %q, want %q first", tc.query, got, tc.want)
 			}
 			if l := tc.options.Limit; l > 0 && len(got) > l {
 				t.Errorf("%q found %q, more than %d", tc.query, got, l)

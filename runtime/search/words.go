@@ -122,6 +122,10 @@ func queryWords(query string) []word {
 	return telling
 }
 
+// maxWord is the longest word, in bytes, that is looked at more closely than for
+// whether it is there: nobody means a word by more, and the time grows with it.
+const maxWord = 64
+
 // stemmer stems English words (Snowball's English stemmer, "Porter 2"), each
 // once.
 type stemmer map[string]string
@@ -129,6 +133,9 @@ type stemmer map[string]string
 func newStemmer() stemmer { return stemmer{} }
 
 func (s stemmer) stem(w string) string {
+	if len(w) > maxWord {
+		return w
+	}
 	stem, ok := s[w]
 	if !ok {
 		stem = english.Stem(w, true)
