@@ -21,8 +21,9 @@ func newExportSchema() *cobra.Command {
 		Short: "Print the JSON Schema of a tool's arguments",
 		Long: `schema prints the JSON Schema (draft 2020-12) of the arguments of a tool, or with
 --result that of its result, where it declares one.`,
-		Example: `  metacue export schema create_pull_request`,
-		Args:    cobra.ExactArgs(1),
+		Example:           `  metacue export schema create_pull_request`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: e.completeTool,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			program, _, err := e.offered(cmd)
 			if err != nil {
