@@ -67,13 +67,18 @@ func TestEscape(t *testing.T) {
 	p, findings := build(t, server(twoTools)+`
 upstreams: keyed: {url: "https://keyed.example/a", auth: query: {name: "key", value: env: "KEY_OF_A_TEST"}}
 server: meta: escape: "api"
-domains: d: {upstream: "api", state: open: {http: {method: "GET", path: "/open", query: top: 1}, jq: ".count"}}
+_limit: 1
+domains: d: {upstream: "api", state: {
+	open: {http: {method: "GET", path: "/open", query: top: 1}, jq: ".count"}
+	expr: {http: {method: "GET", path: "/open/{of}", vars: of: strings.ToUpper("x"), query: top: _limit + 1}}
+}}
 `)
 	if len(findings) > 0 {
 		t.Fatal(findings)
 	}
 	for _, tt := range []struct{ tool, args, want string }{
 		{"d/open", ``, "GET https://api.example/v1/open?top=1&api-version=7.1"},
+		{"d/expr", ``, "GET https://api.example/v1/open/X?top=2&api-version=7.1"},
 		{"d/open", `{"a":1}`, "unknown argument"},
 		{"api_request/GET", `{"path":"a/b c/é","query":{"x":[1,2],"api-version":"8"}}`, "GET https://api.example/v1/a/b%20c/%C3%A9?x=1&x=2&api-version=8"},
 		{"api_request/PATCH", `{"path":"a","body":[{"n":9007199254740993}]}`, "PATCH https://api.example/v1/a?api-version=7.1 [{\"n\":9007199254740993}]"},

@@ -240,6 +240,11 @@ func TestEmpty(t *testing.T) {
 func TestPolicyByName(t *testing.T) {
 	t.Run("plain", func(t *testing.T) { policyByName(t, small()) })
 	t.Run("tuned", func(t *testing.T) { policyByName(t, tuned(small(), everything, escapes()...)) })
+	t.Run("unlisted", func(t *testing.T) {
+		c := live()
+		c.Domains[0].Unlisted, c.Domains[1].Unlisted = true, true
+		policyByName(t, c)
+	})
 }
 
 func policyByName(t *testing.T, whole *catalog.Catalog) {
@@ -281,7 +286,7 @@ func policyByName(t *testing.T, whole *catalog.Catalog) {
 			}
 			// Everything there is to see by asking for what is in bounds, or near anything.
 			ways := []string{`{"tool_name":%q}`, `{"tool_names":[%q]}`, `{"tool_names":[%q,"zzz"]}`, `{"tool_name":%q,"x":1}`, `{"domain":%q}`, `{"domain":%q,"action":"read"}`, `{"domain":"repositories","action":%q}`, `{"x":%q}`, `{%[1]q:%[1]q}`,
-				`{"query":%q}`, `{"query":"do repository","domain":%q}`, `{"method":%q,"path":"a"}`, `{"action":%q}`, `{"domain":"repositories","operation":%q}`}
+				`{"query":%q}`, `{"query":"do repository","domain":%q}`, `{"method":%q,"path":"a"}`, `{"action":%q}`, `{"domain":"repositories","operation":%q}`, `{"domain":"repositories","action":%q}`, `{"operation":%q}`}
 			var tools []string // the surface's own
 			for _, tool := range s.Tools() {
 				if _, ok := within.Tool(tool.Name); !ok {
@@ -370,7 +375,7 @@ func TestResourceBomb(t *testing.T) {
 	}
 }
 
-// Whatever is sent to the four is answered, and never with a panic.
+// Whatever is sent to a tool of a surface is answered, and never with a panic.
 func FuzzEnvelope(f *testing.F) {
 	for _, args := range []string{
 		``, `null`, `{}`, `"{}"`, `[`, `{"tool_name":42,"arguments":"{\"a\":1}","b":{}}`,
@@ -378,17 +383,31 @@ func FuzzEnvelope(f *testing.F) {
 	} {
 		f.Add(args)
 	}
-	s := newSurface(f, "meta", small(), func(_ context.Context, _ call.Caller, tool string, args json.RawMessage) call.Result {
-		if len(args) > 0 && !json.Valid(args) {
-			f.Errorf("%s was run with %s", tool, args)
-		}
-		return call.Text("{}")
-	})
+	var all []Surface
+	c := tuned(shared(), everything, escapes()...)
+	for _, mode := range Modes() {
+		all = append(all, newSurface(f, mode, c, func(_ context.Context, _ call.Caller, tool string, args json.RawMessage) call.Result {
+			if len(args) > 0 && !json.Valid(args) {
+				panic(fmt.Sprintf("%s was run with %s", tool, args))
+			}
+			return call.Text("{}")
+		}))
+	}
+	for _, args := range []string{
+		`{"action":"create_branch","arguments":"{}","id":null}`, `{"domain":"secrets","action":"get_vault"}`, `{"operation":"get_vault","params":[1],"x":1}`,
+		`{"method":"get","path":"/","query":"{}"}`, `{"query":"x","limit":"1"}`,
+	} {
+		f.Add(args)
+	}
 	f.Fuzz(func(t *testing.T, args string) {
-		for _, name := range []string{listDomains, listDomainTools, getToolSchema, executeTool} {
-			text, _ := ask(t, s, name, args)
-			if !json.Valid([]byte(text)) {
-				t.Errorf("%s %q: not JSON: %s", name, args, text)
+		for _, s := range all {
+			for _, tool := range s.Tools() {
+				if _, plain := c.Tool(tool.Name); plain { // its arguments are the program's to read
+					continue
+				}
+				if text, _ := ask(t, s, tool.Name, args); !json.Valid([]byte(text)) {
+					t.Errorf("%s %q: not JSON: %s", tool.Name, args, text)
+				}
 			}
 		}
 	})
