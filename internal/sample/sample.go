@@ -1,9 +1,10 @@
 // Package sample is an organization with the REST shape of Azure DevOps, held
-// in memory: projects, repositories, branches, pull requests and work items
-// that behave as those of dev.azure.com do, as far as they go. It is the
-// upstream of the demonstration and of the scenarios. Equal requests in equal
-// order give equal answers, to the byte. It knows nothing of the program that
-// calls it.
+// in memory: projects and teams, repositories and pull requests, work items and
+// sprints, pipelines, wikis, test plans, alerts and the search over them, which
+// behave as those of dev.azure.com do, as far as they go. All hosts of Azure
+// DevOps are one here. It is the upstream of the demonstration and of the
+// scenarios. Equal requests in equal order give equal answers, to the byte. It
+// knows nothing of the program that calls it.
 //
 // A path is /{organization}[/{project}[/{team}]]/_apis/{resource}. The scope
 // before _apis is resolved once, for every resource alike; routes name the
