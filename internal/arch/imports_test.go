@@ -44,6 +44,7 @@ var packages = map[string][]string{
 	"runtime/hosts":     {},
 	"runtime/skill":     {"runtime/catalog", "runtime/signature", "runtime/tokens"},
 	"runtime/signature": {"runtime/catalog", "runtime/tokens"},
+	"runtime/account":   {"runtime/catalog", "runtime/call", "runtime/surface", "runtime/skill", "runtime/signature", "runtime/tokens"},
 	"runtime/serve":     {"runtime/catalog", "runtime/call", "runtime/surface"},
 	"internal/sample":   {},
 	"internal/demo": {"cue", "runtime/call", "runtime/load", "runtime/compile", "runtime/exec", "runtime/rest",
@@ -52,14 +53,14 @@ var packages = map[string][]string{
 	"internal/scenario":    {"internal/sample", "runtime/tokens"},
 	"internal/searchbench": {"runtime/catalog", "runtime/search"},
 	"cmd/metacue": {"schema", "cue", "runtime/diag", "runtime/nearest", "runtime/catalog", "runtime/call", "runtime/load",
-		"runtime/compile", "runtime/exec", "runtime/bind", "runtime/rest", "runtime/signature", "runtime/search", "runtime/surface", "runtime/tokens", "runtime/serve", "runtime/expect", "runtime/hosts", "runtime/skill", "internal/demo", "internal/term"},
+		"runtime/compile", "runtime/exec", "runtime/bind", "runtime/rest", "runtime/signature", "runtime/search", "runtime/surface", "runtime/tokens", "runtime/serve", "runtime/expect", "runtime/hosts", "runtime/skill", "runtime/account", "internal/demo", "internal/term"},
 }
 
 // modules says which packages may import each third-party module: each lives
 // in few stages, so that it can be exchanged there.
 var modules = map[string][]string{
 	"cuelang.org/go":                           {"runtime/load", "runtime/compile", "runtime/jsonschema", "runtime/expr", "runtime/expect", "runtime/hosts"},
-	"github.com/modelcontextprotocol/go-sdk":   {"runtime/surface", "runtime/serve", "runtime/tokens", "internal/demo", "internal/scenario", "cmd/metacue"},
+	"github.com/modelcontextprotocol/go-sdk":   {"runtime/surface", "runtime/serve", "runtime/tokens", "runtime/account", "internal/demo", "internal/scenario", "cmd/metacue"},
 	"github.com/go-resty/resty/v2":             {"runtime/rest"},
 	"github.com/itchyny/gojq":                  {"runtime/load", "runtime/exec", "internal/scenario"},
 	"github.com/std-uritemplate":               {"runtime/bind"},

@@ -42,10 +42,18 @@ func List(tools []*mcp.Tool) int {
 	if tools == nil {
 		tools = []*mcp.Tool{}
 	}
+	return count(tools)
+}
+
+// Tool gives the tokens of one tool of that array.
+func Tool(tool *mcp.Tool) int { return count(tool) }
+
+// count gives the tokens of what is listed, as it goes out.
+func count(listed any) int {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(tools); err != nil {
+	if err := e.Encode(listed); err != nil {
 		panic(err) // a listed tool is JSON
 	}
 	return Count(string(bytes.TrimSuffix(b.Bytes(), []byte("\n"))))

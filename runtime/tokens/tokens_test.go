@@ -34,6 +34,9 @@ func TestList(t *testing.T) {
 	if got, want := List(nil), Count("[]"); got != want {
 		t.Errorf("List(nil) = %d, want %d", got, want)
 	}
+	if got, want := Tool(tools[0]), Count(`{"description":"<b> & c","inputSchema":{"type":"object"},"name":"a"}`); got != want {
+		t.Errorf("Tool = %d, want %d", got, want)
+	}
 }
 
 func TestConcurrentCounts(t *testing.T) {
