@@ -50,6 +50,8 @@ func (c Colours) Paint(s Style, text string) string {
 type Cell struct {
 	Text  string
 	Style Style
+	// Right puts the text at the right of its column, as numbers want it.
+	Right bool
 }
 
 // Table writes rows with their columns lined up, each line after an indent. The
@@ -72,11 +74,15 @@ func Table(w io.Writer, c Colours, indent string, rows [][]Cell) error {
 			if widths[i] == 0 {
 				continue
 			}
+			after := widths[i] - utf8.RuneCountInString(cell.Text)
+			if cell.Right {
+				pad, after = pad+after, 0
+			}
 			if cell.Text != "" {
 				line.WriteString(strings.Repeat(" ", pad) + c.Paint(cell.Style, cell.Text))
 				pad = 0
 			}
-			pad += widths[i] - utf8.RuneCountInString(cell.Text) + 2
+			pad += after + 2
 		}
 		if _, err := fmt.Fprintln(w, strings.TrimRight(indent+line.String(), " ")); err != nil {
 			return err

@@ -19,6 +19,19 @@ func TestTable(t *testing.T) {
 	}
 }
 
+func TestTableRight(t *testing.T) {
+	var out strings.Builder
+	err := Table(&out, false, "", [][]Cell{
+		{{Text: "a"}, {Text: "7", Right: true}, {Text: "#"}},
+		{{Text: "bb"}, {Text: "", Right: true}, {Text: "##"}},
+		{{Text: "c"}, {Text: "1234", Right: true}},
+	})
+	want := "a      7  #\nbb        ##\nc   1234\n"
+	if err != nil || out.String() != want {
+		t.Errorf("got %v\n%q, want\n%q", err, out.String(), want)
+	}
+}
+
 func TestPaint(t *testing.T) {
 	if got := Colours(true).Paint(Red, "no"); got != "\x1b[31mno\x1b[0m" {
 		t.Errorf("got %q", got)
