@@ -132,7 +132,7 @@ var boundsCommands = map[string][][]string{
 	"export client": {{"vscode"}},
 	"export docs":   {{"-o", "DIR"}},
 	"completion":    {{"bash"}},
-	"tokens":        {{}, {"--format", "json"}},
+	"tokens":        {{}, {"--tools"}, {"--format", "json"}},
 	"__complete": {
 		{"call", "BOUNDS", ""}, {"call", "BOUNDS", "NAME", ""}, {"show", "BOUNDS", ""}, {"show", "BOUNDS", "zq_"},
 		{"export", "schema", "BOUNDS", ""}, {"list", "BOUNDS", ""}, {"search", "BOUNDS", "use", "--domain", ""},

@@ -70,7 +70,7 @@ Without a configuration named, the built-in one is used: Azure DevOps.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(newVet(), newTest(), newServe(), newCall(), newList(), newShow(), newSearch(), newTrust(), newVersion(), newDemo(), newExport())
+	root.AddCommand(newVet(), newTest(), newServe(), newCall(), newList(), newShow(), newSearch(), newTokens(), newTrust(), newVersion(), newDemo(), newExport())
 	return root
 }
 

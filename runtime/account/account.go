@@ -93,6 +93,7 @@ type Figure struct {
 type Path struct {
 	Name string `json:"path"`
 	Mode string `json:"mode"`
+	List int    `json:"list"` // of tools/list
 	// Steps are the calls that find the tool, in order.
 	Steps []Step `json:"steps"`
 	// Decision is what a model has read and written once it can make the call:

@@ -1,6 +1,10 @@
 package account
 
-import "math"
+import (
+	"maps"
+	"math"
+	"slices"
+)
 
 // BreakEven says after how many distinct tools, used in one session, flat is
 // cheaper than a path of meta.
@@ -33,8 +37,8 @@ type session struct {
 // after gives the mean tokens of a session over all choices of k distinct tools.
 func (s session) after(k int) float64 {
 	total := float64(s.list)
-	for users, tokens := range s.uses {
-		total += float64(tokens) * (1 - missing(s.tools, users, k))
+	for _, users := range slices.Sorted(maps.Keys(s.uses)) { // in one order, so that the sum is one
+		total += float64(s.uses[users]) * (1 - missing(s.tools, users, k))
 	}
 	return total
 }

@@ -79,7 +79,7 @@ func named(tool string, pairs ...string) request {
 // walk goes a way to every tool of a catalog. A tool that is listed under its own
 // name, as flat does and meta where it is pinned, needs no step.
 func walk(c *catalog.Catalog, w way, m *meter) (Path, session, error) {
-	path := Path{Name: w.name, Mode: w.mode, Steps: []Step{}}
+	path := Path{Name: w.name, Mode: w.mode, List: m.mode.Tokens, Steps: []Step{}}
 	calls, answers := make([][]int, len(w.steps)), make([][]int, len(w.steps))
 	names := make([]string, len(w.steps))
 	costs, users := map[string]int{}, map[string]int{} // of each call that was made
