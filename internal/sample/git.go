@@ -18,7 +18,7 @@ import (
 var gitRoutes = []route{
 	{"GET /git/repositories", (*Org).listRepositories},
 	{"POST /git/repositories", (*Org).createRepository},
-	{"GET /git/repositories/{repository}", (*Org).getRepository},
+	{"GET /git/repositories/{repository}", one((*Org).repository, func(_ *Org, repo *repository) any { return repo.repositoryRef })},
 	{"GET /git/repositories/{repository}/refs", (*Org).listRefs},
 	{"POST /git/repositories/{repository}/refs", (*Org).updateRefs},
 	{"GET /git/repositories/{repository}/commits", (*Org).listCommits},
@@ -199,14 +199,6 @@ func (o *Org) listRepositories(r *request) (any, error) {
 		refs = append(refs, repo.repositoryRef)
 	}
 	return listOf(refs), nil
-}
-
-func (o *Org) getRepository(r *request) (any, error) {
-	repo, err := o.repository(r)
-	if err != nil {
-		return nil, err
-	}
-	return repo.repositoryRef, nil
 }
 
 // repositoryName is what Azure DevOps takes as one: no control characters, none

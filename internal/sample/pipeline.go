@@ -17,12 +17,12 @@ import (
 // and their runs, which it calls builds.
 var pipelineRoutes = []route{
 	{"GET /build/definitions", (*Org).listDefinitions},
-	{"GET /build/definitions/{definition}", (*Org).getDefinition},
+	{"GET /build/definitions/{definition}", one((*Org).definition, func(_ *Org, d *definition) any { return d.full() })},
 	{"PUT /build/definitions/{definition}", (*Org).replaceDefinition},
-	{"GET /build/definitions/{definition}/revisions", (*Org).listDefinitionRevisions},
+	{"GET /build/definitions/{definition}/revisions", one((*Org).definition, func(_ *Org, d *definition) any { return listOf(d.revisions) })},
 
 	{"GET /build/builds", (*Org).listBuilds},
-	{"GET /build/builds/{build}", (*Org).getBuild},
+	{"GET /build/builds/{build}", one((*Org).build, func(_ *Org, b *build) any { return b.show() })},
 	{"PATCH /build/builds/{build}", (*Org).updateBuild},
 	{"GET /build/builds/{build}/report", (*Org).getBuildReport},
 	{"GET /build/builds/{build}/changes", (*Org).listBuildChanges},
@@ -37,7 +37,7 @@ var pipelineRoutes = []route{
 	{"PATCH /pipelines/approvals", (*Org).updateApprovals},
 	{"GET /pipelines", (*Org).listPipelines},
 	{"POST /pipelines", (*Org).createPipeline},
-	{"GET /pipelines/{definition}", (*Org).getPipeline},
+	{"GET /pipelines/{definition}", one((*Org).definition, func(_ *Org, d *definition) any { return d.pipeline() })},
 	{"GET /pipelines/{definition}/runs", (*Org).listRuns},
 	{"POST /pipelines/{definition}/runs", (*Org).createRun},
 	{"GET /pipelines/{definition}/runs/{build}", (*Org).getRun},
@@ -308,14 +308,6 @@ func (o *Org) definition(r *request) (*definition, error) {
 	return nil, faultf(http.StatusNotFound, building, "DefinitionNotFoundException", "TF215016: there is no build definition %s in project %s", r.PathValue("definition"), r.project.Name)
 }
 
-func (o *Org) getDefinition(r *request) (any, error) {
-	d, err := o.definition(r)
-	if err != nil {
-		return nil, err
-	}
-	return d.full(), nil
-}
-
 func (o *Org) replaceDefinition(r *request) (any, error) {
 	d, err := o.definition(r)
 	if err != nil {
@@ -345,14 +337,6 @@ func (o *Org) replaceDefinition(r *request) (any, error) {
 	d.Name, d.Folder, d.YAML = in.Name, cmp.Or(in.Path, d.Folder), in.Process.YamlFilename
 	d.change(o, "update", in.Comment)
 	return d.full(), nil
-}
-
-func (o *Org) listDefinitionRevisions(r *request) (any, error) {
-	d, err := o.definition(r)
-	if err != nil {
-		return nil, err
-	}
-	return listOf(d.revisions), nil
 }
 
 func (o *Org) listBuilds(r *request) (any, error) {
@@ -427,14 +411,6 @@ func (o *Org) build(r *request) (*build, error) {
 		}
 	}
 	return nil, faultf(http.StatusNotFound, building, "BuildNotFoundException", "TF209001: there is no build %s in project %s", r.PathValue("build"), r.project.Name)
-}
-
-func (o *Org) getBuild(r *request) (any, error) {
-	b, err := o.build(r)
-	if err != nil {
-		return nil, err
-	}
-	return b.show(), nil
 }
 
 func (o *Org) updateBuild(r *request) (any, error) {
@@ -681,14 +657,6 @@ func (o *Org) listPipelines(r *request) (any, error) {
 		}
 	}
 	return listOf(all), nil
-}
-
-func (o *Org) getPipeline(r *request) (any, error) {
-	d, err := o.definition(r)
-	if err != nil {
-		return nil, err
-	}
-	return d.pipeline(), nil
 }
 
 func (o *Org) createPipeline(r *request) (any, error) {

@@ -19,17 +19,17 @@ var pullRequestRoutes = []route{
 	{"POST /git/repositories/{repository}/pullRequests", (*Org).createPullRequest},
 	{"GET /git/repositories/{repository}/pullRequests/{pull}", (*Org).getPullRequest},
 	{"PATCH /git/repositories/{repository}/pullRequests/{pull}", (*Org).updatePullRequest},
-	{"GET /git/repositories/{repository}/pullRequests/{pull}/reviewers", (*Org).listReviewers},
+	{"GET /git/repositories/{repository}/pullRequests/{pull}/reviewers", one((*Org).pull, func(_ *Org, p *pullRequest) any { return listOf(p.Reviewers) })},
 	{"POST /git/repositories/{repository}/pullRequests/{pull}/reviewers", (*Org).addReviewers},
 	{"PUT /git/repositories/{repository}/pullRequests/{pull}/reviewers/{reviewer}", (*Org).setReviewer},
 	{"DELETE /git/repositories/{repository}/pullRequests/{pull}/reviewers/{reviewer}", (*Org).removeReviewer},
 	{"GET /git/repositories/{repository}/pullRequests/{pull}/reviewers/{reviewer}", (*Org).getReviewer},
 	{"GET /git/repositories/{repository}/pullRequests/{pull}/commits", (*Org).listPullRequestCommits},
-	{"GET /git/repositories/{repository}/pullRequests/{pull}/workItems", (*Org).listPullRequestWorkItems},
-	{"GET /git/repositories/{repository}/pullRequests/{pull}/iterations", (*Org).listIterations},
+	{"GET /git/repositories/{repository}/pullRequests/{pull}/workItems", one((*Org).pull, func(_ *Org, p *pullRequest) any { return listOf(p.WorkItemRefs) })},
+	{"GET /git/repositories/{repository}/pullRequests/{pull}/iterations", one((*Org).pull, func(_ *Org, p *pullRequest) any { return listOf(p.iterations()) })},
 	{"GET /git/repositories/{repository}/pullRequests/{pull}/iterations/{iteration}", (*Org).getIteration},
 	{"GET /git/repositories/{repository}/pullRequests/{pull}/iterations/{iteration}/changes", (*Org).listChanges},
-	{"GET /git/repositories/{repository}/pullRequests/{pull}/labels", (*Org).listLabels},
+	{"GET /git/repositories/{repository}/pullRequests/{pull}/labels", one((*Org).pull, func(_ *Org, p *pullRequest) any { return listOf(p.Labels) })},
 	{"POST /git/repositories/{repository}/pullRequests/{pull}/labels", (*Org).addLabel},
 	{"DELETE /git/repositories/{repository}/pullRequests/{pull}/labels/{label}", (*Org).removeLabel},
 }
@@ -395,14 +395,6 @@ func (o *Org) updatePullRequest(r *request) (any, error) {
 // guidNone stands for nobody.
 const guidNone = "00000000-0000-0000-0000-000000000000"
 
-func (o *Org) listReviewers(r *request) (any, error) {
-	p, err := o.pull(r)
-	if err != nil {
-		return nil, err
-	}
-	return listOf(p.Reviewers), nil
-}
-
 // addTo adds reviewers to a pull request: all, or none.
 func (o *Org) addTo(p *pullRequest, in []newReviewer) error {
 	reviewers := slices.Clone(p.Reviewers)
@@ -481,14 +473,6 @@ func (o *Org) listPullRequestCommits(r *request) (any, error) {
 	return listOf(commits), nil
 }
 
-func (o *Org) listPullRequestWorkItems(r *request) (any, error) {
-	p, err := o.pull(r)
-	if err != nil {
-		return nil, err
-	}
-	return listOf(p.WorkItemRefs), nil
-}
-
 func (o *Org) removeReviewer(r *request) (any, error) {
 	p, err := o.pull(r)
 	if err != nil {
@@ -515,14 +499,6 @@ func (p *pullRequest) label(name string) (*label, error) {
 	l := &label{guid("label", strings.ToLower(name)), name, true}
 	p.Labels = append(slices.Clone(p.Labels), l)
 	return l, nil
-}
-
-func (o *Org) listLabels(r *request) (any, error) {
-	p, err := o.pull(r)
-	if err != nil {
-		return nil, err
-	}
-	return listOf(p.Labels), nil
 }
 
 func (o *Org) addLabel(r *request) (any, error) {
@@ -563,14 +539,6 @@ type iteration struct {
 // iterations gives the one push that a pull request of the sample has.
 func (p *pullRequest) iterations() []iteration {
 	return []iteration{{1, p.CreatedBy, p.CreationDate, p.LastMergeSourceCommit, p.LastMergeTargetCommit, p.LastMergeTargetCommit, false, "create"}}
-}
-
-func (o *Org) listIterations(r *request) (any, error) {
-	p, err := o.pull(r)
-	if err != nil {
-		return nil, err
-	}
-	return listOf(p.iterations()), nil
 }
 
 // pullIteration finds the iteration that the path names.

@@ -11,7 +11,7 @@ import (
 // securityRoutes are those of advsec.dev.azure.com.
 var securityRoutes = []route{
 	{"GET /alert/repositories/{repository}/alerts", (*Org).listAlerts},
-	{"GET /alert/repositories/{repository}/alerts/{alert}", (*Org).getAlert},
+	{"GET /alert/repositories/{repository}/alerts/{alert}", one((*Org).alert, func(_ *Org, a *alert) any { return a })},
 	{"PATCH /alert/repositories/{repository}/alerts/{alert}", (*Org).updateAlert},
 }
 
@@ -166,14 +166,6 @@ func (o *Org) alert(r *request) (*alert, error) {
 		}
 	}
 	return nil, faultf(http.StatusNotFound, security, "AlertNotFoundException", "repository %s has no alert %s", repo.Name, r.PathValue("alert"))
-}
-
-func (o *Org) getAlert(r *request) (any, error) {
-	a, err := o.alert(r)
-	if err != nil {
-		return nil, err
-	}
-	return a, nil
 }
 
 func (o *Org) updateAlert(r *request) (any, error) {

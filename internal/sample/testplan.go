@@ -15,7 +15,7 @@ import (
 var testPlanRoutes = []route{
 	{"GET /testPlan/plans", (*Org).listTestPlans},
 	{"POST /testPlan/plans", (*Org).createTestPlan},
-	{"GET /testPlan/plans/{plan}", (*Org).getTestPlan},
+	{"GET /testPlan/plans/{plan}", one((*Org).plan, func(o *Org, t *testPlan) any { return o.showPlan(t, true) })},
 	{"GET /testPlan/plans/{plan}/suites", (*Org).listTestSuites},
 	{"POST /testPlan/plans/{plan}/suites", (*Org).createTestSuite},
 	{"GET /testPlan/plans/{plan}/suites/{suite}", (*Org).getTestSuite},
@@ -150,14 +150,6 @@ func (o *Org) plan(r *request) (*testPlan, error) {
 		}
 	}
 	return nil, faultf(http.StatusNotFound, testing, "TestObjectNotFoundException", "there is no test plan %s in project %s", r.PathValue("plan"), r.project.Name)
-}
-
-func (o *Org) getTestPlan(r *request) (any, error) {
-	t, err := o.plan(r)
-	if err != nil {
-		return nil, err
-	}
-	return o.showPlan(t, true), nil
 }
 
 func (t *testPlan) suite(id int64) *testSuite {

@@ -12,11 +12,11 @@ import (
 
 // threadRoutes are the comments of pull requests.
 var threadRoutes = []route{
-	{"GET /git/repositories/{repository}/pullRequests/{pull}/threads", (*Org).listThreads},
+	{"GET /git/repositories/{repository}/pullRequests/{pull}/threads", one((*Org).pull, func(_ *Org, p *pullRequest) any { return listOf(p.threads) })},
 	{"POST /git/repositories/{repository}/pullRequests/{pull}/threads", (*Org).createThread},
 	{"GET /git/repositories/{repository}/pullRequests/{pull}/threads/{thread}", (*Org).getThread},
 	{"PATCH /git/repositories/{repository}/pullRequests/{pull}/threads/{thread}", (*Org).updateThread},
-	{"GET /git/repositories/{repository}/pullRequests/{pull}/threads/{thread}/comments", (*Org).listComments},
+	{"GET /git/repositories/{repository}/pullRequests/{pull}/threads/{thread}/comments", one((*Org).thread, func(_ *Org, t *thread) any { return listOf(t.Comments) })},
 	{"POST /git/repositories/{repository}/pullRequests/{pull}/threads/{thread}/comments", (*Org).createComment},
 	{"PATCH /git/repositories/{repository}/pullRequests/{pull}/threads/{thread}/comments/{comment}", (*Org).updateComment},
 	{"DELETE /git/repositories/{repository}/pullRequests/{pull}/threads/{thread}/comments/{comment}", (*Org).deleteComment},
@@ -137,14 +137,6 @@ func (o *Org) createThread(r *request) (any, error) {
 	return t, nil
 }
 
-func (o *Org) listThreads(r *request) (any, error) {
-	p, err := o.pull(r)
-	if err != nil {
-		return nil, err
-	}
-	return listOf(p.threads), nil
-}
-
 // thread finds the thread that the path names.
 func (o *Org) thread(r *request) (*thread, error) {
 	p, err := o.pull(r)
@@ -178,14 +170,6 @@ func (o *Org) updateThread(r *request) (any, error) {
 	}
 	t.Status, t.LastUpdatedDate = status, o.now()
 	return t, nil
-}
-
-func (o *Org) listComments(r *request) (any, error) {
-	t, err := o.thread(r)
-	if err != nil {
-		return nil, err
-	}
-	return listOf(t.Comments), nil
 }
 
 func (o *Org) createComment(r *request) (any, error) {

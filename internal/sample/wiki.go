@@ -14,7 +14,7 @@ import (
 // wikiRoutes are wikis and their pages.
 var wikiRoutes = []route{
 	{"GET /wiki/wikis", (*Org).listWikis},
-	{"GET /wiki/wikis/{wiki}", (*Org).getWiki},
+	{"GET /wiki/wikis/{wiki}", one((*Org).wiki, func(_ *Org, w *wiki) any { return w.show() })},
 	{"GET /wiki/wikis/{wiki}/pages", (*Org).getPage},
 	{"PUT /wiki/wikis/{wiki}/pages", (*Org).putPage},
 	{"DELETE /wiki/wikis/{wiki}/pages", (*Org).deletePage},
@@ -135,14 +135,6 @@ func (o *Org) wiki(r *request) (*wiki, error) {
 		}
 	}
 	return nil, faultf(http.StatusNotFound, wikiPart, "WikiNotFoundException", "there is no wiki %q here", name)
-}
-
-func (o *Org) getWiki(r *request) (any, error) {
-	w, err := o.wiki(r)
-	if err != nil {
-		return nil, err
-	}
-	return w.show(), nil
 }
 
 // page finds the page that the request names, by ID in its path or by path in
