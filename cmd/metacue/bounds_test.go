@@ -344,6 +344,9 @@ func TestBoundsOfSurfaces(t *testing.T) {
 	for name, b := range boundsCases {
 		for _, execute := range []string{"single", "by-effect"} {
 			for _, mode := range surface.Modes() {
+				if execute == "by-effect" && mode != "meta" {
+					continue
+				}
 				t.Run(name+"/"+execute+"/"+mode, func(t *testing.T) {
 					b.set(t)
 					upstream := newAPI(t)
@@ -367,11 +370,13 @@ func TestBoundsOfSurfaces(t *testing.T) {
 						listed, _ := json.Marshal(r.Listed)
 						tell("resource "+r.Listed.URI, string(listed)+r.Text)
 					}
-					called := slices.Concat(outside, inside, []string{"zq_rite_beta", "api_request", "execute_tool", "more", "bounds_model", "bounds_action"})
+					called := slices.Concat(outside, inside[:2], []string{"zq_rite_beta", "api_request", "execute_tool", "more", "bounds_model", "bounds_action"})
+					listed := map[string]bool{}
 					for _, tool := range face.Tools() {
 						called = append(called, tool.Name)
+						listed[tool.Name] = true
 					}
-					for _, n := range slices.Concat(outside, inside, []string{"zq_", "zq_rite_beta", "zq_red_delta", "a", "b", "a/things", ""}) {
+					for _, n := range slices.Concat(outside, inside[:2], []string{"zq_rite_beta", "a", "b", "a/things", ""}) {
 						for _, args := range []string{
 							`{"tool_name":"NAME"}`, `{"tool_name":"NAME","arguments":{"n":1}}`, `{"tool_name":"NAME","n":1}`, `{"tool_name":"NAME","arguments":{"n":9}}`, `{"tool_name":"NAME","arguments":{"m":1}}`,
 							`{"tool_names":["NAME"]}`, `{"tool_names":["NAME","INSIDE"]}`,
@@ -383,6 +388,9 @@ func TestBoundsOfSurfaces(t *testing.T) {
 							`{"n":1,"x":"NAME"}`, `{"n":1}`, `{"n":9}`,
 						} {
 							for _, to := range called {
+								if !listed[to] && strings.Contains(args, "NAME") {
+									continue // what is not listed is a tool's name at most
+								}
 								filled := strings.NewReplacer("NAME", n, "INSIDE", inside[0]).Replace(args)
 								before := len(upstream.log)
 								r, err := face.Call(t.Context(), call.Caller{Bounds: b.bounds}, to, json.RawMessage(filled))
