@@ -136,7 +136,7 @@ var compileTests = []struct{ name, in, want, left string }{
 	{
 		name: "defaults below the top",
 		in:   `a!: {n: int | *5, s: string, c: "k"}`,
-		want: `{"type":"object","properties":{"a":{"type":"object","properties":{"n":{"type":"integer","default":5},"s":{"type":"string"},"c":{"type":"string","const":"k"}},"required":["s"],"additionalProperties":false}},"required":["a"],"additionalProperties":false}`,
+		want: `{"type":"object","properties":{"a":{"type":"object","properties":{"n":{"type":"integer","default":5},"s":{"type":"string"},"c":{"type":"string","enum":["k"]}},"required":["s"],"additionalProperties":false}},"required":["a"],"additionalProperties":false}`,
 	},
 	{
 		name: "optional field's default is never filled in",
@@ -216,7 +216,7 @@ var compileTests = []struct{ name, in, want, left string }{
 	{
 		name: "one literal, required",
 		in:   `a!: "x"`,
-		want: `{"type":"object","properties":{"a":{"type":"string","const":"x"}},"required":["a"],"additionalProperties":false}`,
+		want: `{"type":"object","properties":{"a":{"type":"string","enum":["x"]}},"required":["a"],"additionalProperties":false}`,
 	},
 	{
 		name: "literal in digits",
@@ -437,7 +437,7 @@ var compileTests = []struct{ name, in, want, left string }{
 	{
 		name: "alternatives told apart",
 		in:   `a?: {k!: "x", n?: int} | {k!: "y", s?: string}`,
-		want: `{"type":"object","properties":{"a":{"anyOf":[{"type":"object","properties":{"k":{"type":"string","const":"x"},"n":{"type":"integer"}},"required":["k"],"additionalProperties":false},{"type":"object","properties":{"k":{"type":"string","const":"y"},"s":{"type":"string"}},"required":["k"],"additionalProperties":false}]}},"additionalProperties":false}`,
+		want: `{"type":"object","properties":{"a":{"anyOf":[{"type":"object","properties":{"k":{"type":"string","enum":["x"]},"n":{"type":"integer"}},"required":["k"],"additionalProperties":false},{"type":"object","properties":{"k":{"type":"string","enum":["y"]},"s":{"type":"string"}},"required":["k"],"additionalProperties":false}]}},"additionalProperties":false}`,
 	},
 	{
 		name: "alternatives that overlap",
@@ -468,7 +468,7 @@ var compileTests = []struct{ name, in, want, left string }{
 	{
 		name: "alternatives with a common part",
 		in:   `a?: {#Base, {k!: "x"} | {k!: "y"}}`,
-		want: `{"type":"object","properties":{"a":{"anyOf":[{"type":"object","properties":{"b":{"type":"integer"},"c":{"type":"string"},"k":{"type":"string","const":"x"}},"required":["b","k"],"additionalProperties":false},{"type":"object","properties":{"b":{"type":"integer"},"c":{"type":"string"},"k":{"type":"string","const":"y"}},"required":["b","k"],"additionalProperties":false}]}},"additionalProperties":false}`,
+		want: `{"type":"object","properties":{"a":{"anyOf":[{"type":"object","properties":{"b":{"type":"integer"},"c":{"type":"string"},"k":{"type":"string","enum":["x"]}},"required":["b","k"],"additionalProperties":false},{"type":"object","properties":{"b":{"type":"integer"},"c":{"type":"string"},"k":{"type":"string","enum":["y"]}},"required":["b","k"],"additionalProperties":false}]}},"additionalProperties":false}`,
 	},
 	{
 		name: "list",
@@ -538,7 +538,7 @@ var compileTests = []struct{ name, in, want, left string }{
 	{
 		name: "list with a value",
 		in:   `a?: [...] & list.Contains("x")`,
-		want: `{"type":"object","properties":{"a":{"type":"array","items":{},"contains":{"type":"string","const":"x"}}},"additionalProperties":false}`,
+		want: `{"type":"object","properties":{"a":{"type":"array","items":{},"contains":{"type":"string","enum":["x"]}}},"additionalProperties":false}`,
 	},
 	{
 		name: "list with one default",
@@ -947,7 +947,7 @@ func TestNoInput(t *testing.T) {
 func TestData(t *testing.T) {
 	for _, test := range []struct{ cue, want string }{
 		{`{kind: "x", n: int, l: [...int], o?: {p: int}}`,
-			`{"type":"object","properties":{"kind":{"type":"string","const":"x"},"n":{"type":"integer"},"l":{"type":"array","items":{"type":"integer"}},"o":{"type":"object","properties":{"p":{"type":"integer"}},"required":["p"],"additionalProperties":false}},"required":["n"],"additionalProperties":false}`},
+			`{"type":"object","properties":{"kind":{"type":"string","enum":["x"]},"n":{"type":"integer"},"l":{"type":"array","items":{"type":"integer"}},"o":{"type":"object","properties":{"p":{"type":"integer"}},"required":["p"],"additionalProperties":false}},"required":["n"],"additionalProperties":false}`},
 		{`[...string]`, `{"type":"array","items":{"type":"string"}}`},
 		{`string | null`, `{"type":["string","null"]}`},
 		{`#Tree`, `{"type":"object","properties":{"v":{"type":"integer"},"kids":{"type":"array","items":{"$ref":"#/$defs/Tree"}},"alt":{"anyOf":[{"$ref":"#/$defs/Tree"},{"type":"null"}]}},"required":["v"],"additionalProperties":false,"$defs":{"Tree":{"type":"object","properties":{"v":{"type":"integer"},"kids":{"type":"array","items":{"$ref":"#/$defs/Tree"}},"alt":{"anyOf":[{"$ref":"#/$defs/Tree"},{"type":"null"}]}},"required":["v"],"additionalProperties":false}}}`},
@@ -1012,7 +1012,7 @@ func TestFields(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	const schema = `{"type":"object","properties":{"must":{"type":"string"},"may":{"type":"object","properties":{"k":{"type":"string","const":"x"},"n":{"type":"integer","default":5},"s":{"type":"string"}},"additionalProperties":false},"top":{"type":"integer","minimum":1,"default":9007199254740993},"project":{"type":"string","default":"Contoso"},"team":{"type":"string","default":"core"},"area":{"type":"string","default":"server"},"none":{"type":"string"},"tree":{"$ref":"#/$defs/Tree"}},"required":["must","none"],"additionalProperties":false,"$defs":{"Tree":{"type":"object","properties":{"v":{"type":"integer"},"kids":{"type":"array","items":{"$ref":"#/$defs/Tree"}},"alt":{"anyOf":[{"$ref":"#/$defs/Tree"},{"type":"null"}]}},"required":["v"],"additionalProperties":false}}}`
+	const schema = `{"type":"object","properties":{"must":{"type":"string"},"may":{"type":"object","properties":{"k":{"type":"string","enum":["x"]},"n":{"type":"integer","default":5},"s":{"type":"string"}},"additionalProperties":false},"top":{"type":"integer","minimum":1,"default":9007199254740993},"project":{"type":"string","default":"Contoso"},"team":{"type":"string","default":"core"},"area":{"type":"string","default":"server"},"none":{"type":"string"},"tree":{"$ref":"#/$defs/Tree"}},"required":["must","none"],"additionalProperties":false,"$defs":{"Tree":{"type":"object","properties":{"v":{"type":"integer"},"kids":{"type":"array","items":{"$ref":"#/$defs/Tree"}},"alt":{"anyOf":[{"$ref":"#/$defs/Tree"},{"type":"null"}]}},"required":["v"],"additionalProperties":false}}}`
 	if string(s.JSON) != schema {
 		t.Errorf("got %s", s.JSON)
 	}

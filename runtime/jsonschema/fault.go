@@ -140,6 +140,9 @@ func (r *reporter) all(e *jsonschema.ValidationError) []Fault {
 	case *kind.Type:
 		return []Fault{r.mistyped(path, k.Want, k.Got)}
 	case *kind.Enum:
+		if len(k.Want) == 1 {
+			return at("enum", "must be %s", shown(k.Want[0]))
+		}
 		return at("enum", "must be one of %s", listed(k.Want))
 	case *kind.Const:
 		return at("const", "must be %s", shown(k.Want))

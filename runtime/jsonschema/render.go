@@ -116,10 +116,12 @@ func (w *writer) schema(s *shape, given *shape, n notes) *keywords {
 	case literal != nil && rest != nil:
 		k.add("anyOf", array([][]byte{w.schema(literal, nil, notes{}).bytes(), w.schema(rest, nil, notes{}).bytes()}))
 	case literal != nil:
-		if len(literal.literals()) == 1 {
-			k.add("const", literal.literals()[0])
+		// An enum of one text says what const says, to APIs that know no const too; an
+		// enum of other values those refuse as well.
+		if one := literal.literals(); len(one) == 1 && one[0][0] != '"' {
+			k.add("const", one[0])
 		} else {
-			k.add("enum", array(literal.literals()))
+			k.add("enum", array(one))
 		}
 		for _, f := range s.str.formats {
 			k.add("format", text(f))

@@ -60,7 +60,7 @@ func TestValidate(t *testing.T) {
 			`a enum: a: must be one of add, "remove it", ""`,
 			"b enum: b: must be one of 1, 2"}},
 		{"enum in a list", `updates?: [...{op!: "add" | "replace"}]`, `{"updates":[{"op":"x"}]}`, []string{"updates/0/op enum: updates[0].op: must be one of add, replace"}},
-		{"const", `a?: {k: "x"}`, `{"a":{"k":"y"}}`, []string{"a/k const: a.k: must be x"}},
+		{"const", `a?: {k: "x"}`, `{"a":{"k":"y"}}`, []string{"a/k enum: a.k: must be x"}},
 		{"const that is no text", `a?: {k: null, n: 1.10}`, `{"a":{"k":1,"n":1.2}}`, []string{
 			"a/k type null: a.k: must be null, not a number",
 			"a/n const: a.n: must be 1.10"}},
@@ -91,7 +91,7 @@ func TestValidate(t *testing.T) {
 			"a/10 type integer: a[10]: must be an integer, not a string",
 			"a/12 type integer: a[12]: must be an integer, not a string"}},
 		{"contains", `a?: [...] & list.MatchN(>=1, "x"), b?: [...] & list.MatchN(<=1, int), c?: [...] & list.MatchN(>=2, int)`, `{"a":[],"b":[1,2],"c":[1]}`, []string{
-			`a contains: a: must have an element that fits {"const":"x","type":"string"}`,
+			`a contains: a: must have an element that fits {"enum":["x"],"type":"string"}`,
 			`b maxContains: b: must have at most 1 element that fit {"type":"integer"}`,
 			`c minContains: c: must have at least 2 elements that fit {"type":"integer"}`}},
 		{"sizes of objects", `a?: {[string]: int} & struct.MinFields(2), b?: {[string]: int} & struct.MaxFields(1)`, `{"a":{},"b":{"x":1,"y":2}}`, []string{
