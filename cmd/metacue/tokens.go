@@ -31,7 +31,10 @@ a tool, and after how many distinct tools flat mode would have been cheaper.
 
 What it calls measured it has counted, for the paths by making their calls for
 every tool, over a program that answers nothing: it sends nothing. With --budget
-it exits 1 where the list of a mode is larger than that.`,
+it exits 1 where the list of a mode is larger than that.
+
+Each token is counted once. A skill in hand saves the calls that find a tool; what
+reading its SKILL.md costs is told by itself.`,
 		Example: `  metacue tokens
   metacue tokens --domains wiki --tools
   metacue tokens --budget meta=400,flat=20000`,

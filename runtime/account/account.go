@@ -41,7 +41,8 @@ type Measured struct {
 	Modes   []Mode   `json:"modes"`
 	Domains []Domain `json:"domains"` // as declared
 	// Paths begins with that of flat. It is empty without tools, or where flat or
-	// meta cannot be served.
+	// meta cannot be served. That of a skill in hand is without the skill's own files,
+	// which are in Skills.
 	Paths  []Path  `json:"paths"`
 	Skills []Skill `json:"skills"` // as declared; empty where meta cannot be served
 }
