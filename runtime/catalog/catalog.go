@@ -74,7 +74,7 @@ type Domain struct {
 type Tool struct {
 	Name, Title, Description string
 	Domain                   string
-	Noun                     string // the tool of nouns that it is an action of
+	Noun                     string // the tool of nouns that it is an action of; "" for its domain
 	Returns                  string // a phrase for the result; "" when there is none
 	Action                   string
 	Effect                   Effect

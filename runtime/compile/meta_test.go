@@ -47,7 +47,7 @@ domains: d: {listed: false, state: open: {http: {method: "GET", path: "/open", q
 		t.Errorf("meta is %+v", m)
 	}
 	d := c.Domains[0]
-	if !d.Unlisted || d.Tools[0].Noun != "d" || d.Tools[0].Returns != "the x" || d.Tools[1].Noun != "x" {
+	if !d.Unlisted || d.Tools[0].Noun != "" || d.Tools[0].Returns != "the x" || d.Tools[1].Noun != "x" {
 		t.Errorf("the domain is %+v with %+v and %+v", d, d.Tools[0], d.Tools[1])
 	}
 	if len(d.State) != 1 || d.State[0].Name != "d/open" || d.State[0].Effect != catalog.Read || len(c.Tools()) != 2 {

@@ -131,7 +131,7 @@ func (b *toolCompiler) compile() *exec.Tool {
 		Title:       text(v, "title"),
 		Description: clean(text(v, "description")),
 		Domain:      b.src.Domain,
-		Noun:        cmp.Or(text(v, "noun"), b.src.Domain),
+		Noun:        text(v, "noun"),
 		Returns:     clean(text(v, "returns")),
 		Action:      text(v, "action"),
 	}

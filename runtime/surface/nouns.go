@@ -1,6 +1,7 @@
 package surface
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -89,13 +90,14 @@ func grouped(c *catalog.Catalog) (all []*noun, more []*catalog.Domain) {
 			continue
 		}
 		for _, t := range d.Tools {
-			g := byName[t.Noun]
+			name := cmp.Or(t.Noun, d.Name)
+			g := byName[name]
 			if g == nil {
-				g = &noun{name: t.Noun}
-				byName[t.Noun] = g
+				g = &noun{name: name}
+				byName[name] = g
 				all = append(all, g)
 			}
-			if t.Noun == d.Name {
+			if name == d.Name {
 				g.about = d.Description
 			}
 			g.tools = append(g.tools, t)

@@ -1,6 +1,7 @@
 package surface
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -60,7 +61,7 @@ func TestNounsHoldTheCatalog(t *testing.T) {
 			want := []string{}
 			effects := map[catalog.Effect]bool{}
 			for _, own := range c.Tools() {
-				if d, _ := c.Domain(own.Domain); own.Noun != tool.Name || d.Unlisted {
+				if d, _ := c.Domain(own.Domain); cmp.Or(own.Noun, own.Domain) != tool.Name || d.Unlisted {
 					continue
 				}
 				want = append(want, own.Name)

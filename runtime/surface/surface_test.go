@@ -34,7 +34,7 @@ var taxonomy = []catalog.Action{
 func tool(domain, action, name, input string, aliases ...string) *catalog.Tool {
 	a := taxonomy[slices.IndexFunc(taxonomy, func(a catalog.Action) bool { return a.Name == action })]
 	return &catalog.Tool{
-		Name: name, Description: "Do " + name + " <now> & here", Domain: domain, Noun: domain,
+		Name: name, Description: "Do " + name + " <now> & here", Domain: domain,
 		Action: action, Effect: a.Effect, Idempotent: a.Idempotent, Aliases: aliases,
 		Annotations: catalog.Annotations{
 			ReadOnly: a.Effect == catalog.Read, Destructive: a.Effect == catalog.Destructive,
