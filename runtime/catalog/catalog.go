@@ -156,7 +156,7 @@ func (c *Catalog) Within(b Bounds) *Catalog {
 	}
 	for _, d := range c.Domains {
 		e := *d
-		e.Tools = allowed(d.Tools) // its state reads, and is within reach where it is
+		e.Tools, e.State = allowed(d.Tools), allowed(d.State)
 		if len(e.Tools) > 0 {
 			in.Domains = append(in.Domains, &e)
 		}

@@ -66,3 +66,28 @@ func TestWithin(t *testing.T) {
 		t.Error("an alias is not found")
 	}
 }
+
+// What bounds take away stays in the catalog that they are applied to.
+func TestWithinChangesNothing(t *testing.T) {
+	c := sample()
+	c.Domains[0].State = []*Tool{{Name: "core/open", Domain: "core", Effect: Read, Description: "Before delete_project"}}
+	c.Escape = []*Tool{{Name: "api_request/GET", Effect: Read, Description: "Not delete_project"}, {Name: "api_request/PUT", Effect: Write}}
+	c.Meta.Pin = []string{"delete_project", "list_projects"}
+	c = New(*c)
+	in := c.Within(Bounds{ReadOnly: true})
+	if got := in.Domains[0].State[0]; got.Description != "" || len(in.Escape) != 1 || !slices.Equal(in.Meta.Pin, []string{"list_projects"}) {
+		t.Errorf("within: state %+v, %d requests, pins %q", got, len(in.Escape), in.Meta.Pin)
+	}
+	if got := c.Domains[0].State[0]; got.Description == "" || len(c.Escape) != 2 || c.Escape[0].Description == "" || len(c.Meta.Pin) != 2 {
+		t.Errorf("without: state %+v, %d requests, pins %q", got, len(c.Escape), c.Meta.Pin)
+	}
+	if _, ok := in.Callable("api_request/PUT"); ok {
+		t.Error("a request that writes is callable")
+	}
+	if _, ok := in.Tool("core/open"); ok {
+		t.Error("state is a tool")
+	}
+	if got, ok := in.Callable("core/open"); !ok || got.Name != "core/open" {
+		t.Error("state is not callable")
+	}
+}
