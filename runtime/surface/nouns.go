@@ -34,6 +34,8 @@ type noun struct {
 	// about is what a domain says of itself; "" for a noun that tools name.
 	about string
 	tools []*catalog.Tool // as declared
+	// takes holds the names of the arguments of each tool.
+	takes map[*catalog.Tool][]string
 }
 
 func newNouns(c *catalog.Catalog, do call.Func) Surface {
@@ -93,7 +95,7 @@ func grouped(c *catalog.Catalog) (all []*noun, more []*catalog.Domain) {
 			name := cmp.Or(t.Noun, d.Name)
 			g := byName[name]
 			if g == nil {
-				g = &noun{name: name}
+				g = &noun{name: name, takes: map[*catalog.Tool][]string{}}
 				byName[name] = g
 				all = append(all, g)
 			}
@@ -101,6 +103,7 @@ func grouped(c *catalog.Catalog) (all []*noun, more []*catalog.Domain) {
 				g.about = d.Description
 			}
 			g.tools = append(g.tools, t)
+			g.takes[t] = argumentsOf(t)
 		}
 	}
 	return all, more
@@ -164,7 +167,7 @@ func (n *nouns) act(ctx context.Context, caller call.Caller, g *noun, e *envelop
 		u.add(actionArgument, action, namesOfTools(g.tools))
 		return u.refusal()
 	}
-	own := argumentsOf(t)
+	own := g.takes[t]
 	if i := slices.IndexFunc(members, func(m member) bool { return m.name == "arguments" }); i >= 0 && !slices.Contains(own, "arguments") {
 		if _, isText := unquote(members[i].value, '{'); isText || strings.HasPrefix(string(members[i].value), "{") {
 			inner, beside := members[i].value, slices.Delete(slices.Clone(members), i, i+1)
@@ -177,9 +180,12 @@ func (n *nouns) act(ctx context.Context, caller call.Caller, g *noun, e *envelop
 	}
 	var faults []string
 	members = slices.DeleteFunc(members, func(m member) bool {
-		others := owners(g, m.name)
+		if slices.Contains(own, m.name) {
+			return false
+		}
+		others := g.whoTakes(m.name)
 		switch {
-		case slices.Contains(own, m.name) || len(others) == 0:
+		case len(others) == 0: // the program says what is near
 			return false
 		case string(m.value) == "null": // some hosts send every property, null where there is nothing to say
 			e.repairs = append(e.repairs, m.name+" was null, is no argument of "+t.Name+" and was left out")
@@ -199,11 +205,11 @@ func (n *nouns) act(ctx context.Context, caller call.Caller, g *noun, e *envelop
 	return n.do(ctx, caller, t.Name, writeObject(members))
 }
 
-// owners gives the actions of a noun that have an argument, at most three.
-func owners(g *noun, argument string) []string {
+// whoTakes gives the actions of a noun that have an argument, at most three.
+func (g *noun) whoTakes(argument string) []string {
 	var names []string
 	for _, t := range g.tools {
-		if slices.Contains(argumentsOf(t), argument) && len(names) < 3 {
+		if slices.Contains(g.takes[t], argument) && len(names) < 3 {
 			names = append(names, t.Name)
 		}
 	}
@@ -311,7 +317,7 @@ func checkNouns(c *catalog.Catalog) []Fault {
 	}
 	for _, g := range all {
 		for _, t := range g.tools {
-			if !g.isTool() && slices.Contains(argumentsOf(t), actionArgument) {
+			if !g.isTool() && slices.Contains(g.takes[t], actionArgument) {
 				faults = append(faults, Fault{toolPath(t, "input", actionArgument), fmt.Sprintf(
 					"nouns mode needs the argument %s for itself, to pick the tool: rename it, or write noun: %q, which lists the tool by itself", actionArgument, t.Name)})
 			}
