@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -150,17 +151,19 @@ func (s *settings) options(log *slog.Logger) compile.Options {
 	}
 }
 
-// toolsIn splits findings: the names of the tools that have some, and the
-// findings that are no single tool's.
+// ofTool is the path of what is in a tool, or in a state request, with its name.
+var ofTool = regexp.MustCompile(`^domains\.(?:"[^"]*"|[^."]+)\.(?:tools|state)\.("[^"]*"|[^."[]+)`)
+
+// toolsIn splits findings: the names of the tools and state requests that have
+// some, and the findings that are no single one's.
 func toolsIn(findings diag.List) (tools []string, general diag.List) {
 	for _, f := range findings {
-		_, rest, ok := strings.Cut(f.Path, ".tools.")
-		if !ok || !strings.HasPrefix(f.Path, "domains.") {
+		m := ofTool.FindStringSubmatch(f.Path)
+		if m == nil {
 			general = append(general, f)
 			continue
 		}
-		name, _, _ := strings.Cut(rest, ".")
-		if name = strings.Trim(name, `"`); !slices.Contains(tools, name) {
+		if name := strings.Trim(m[1], `"`); !slices.Contains(tools, name) {
 			tools = append(tools, name)
 		}
 	}

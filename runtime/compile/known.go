@@ -57,9 +57,10 @@ func pathNames(path string) []string {
 	return names
 }
 
-// toolField splits the names of a path into that of a tool and a field of it.
+// toolField splits the names of a path into that of a tool, or of a state request,
+// and a field of it.
 func toolField(names []string) (tool [4]string, field string, ok bool) {
-	if len(names) < 4 || names[0] != "domains" || names[2] != "tools" {
+	if len(names) < 4 || names[0] != "domains" || names[2] != "tools" && names[2] != "state" {
 		return tool, "", false
 	}
 	copy(tool[:], names)

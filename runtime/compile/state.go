@@ -27,13 +27,16 @@ func (c *compiler) state(s load.Tool) *exec.Tool {
 		Idempotent:  true,
 		Annotations: reads,
 	}}
+	if !b.at("http").Exists() { // which loading has told
+		return nil
+	}
 	b.input(tool)
 	if m := text(b.at("http"), "method"); m != "" && !slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodPost}, m) {
 		b.fault("http.method", "%s changes something, and state is read whenever an agent looks: it must be GET, HEAD or POST", m)
 	}
 	req := b.request(tool, "http", true)
 	tool.Response.JQ = b.jq("jq")
-	if req == nil || c.faults > before || b.unsendable {
+	if broken, _ := c.known.broken(b.path); broken || req == nil || c.faults > before || b.unsendable {
 		return nil
 	}
 	tool.Steps = []exec.Step{{Request: req}}
