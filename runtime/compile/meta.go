@@ -123,7 +123,7 @@ func escapeSchema(up *upstream, method string) json.RawMessage {
 		query["propertyNames"] = map[string]any{"not": map[string]any{"enum": up.strip}}
 	}
 	properties := map[string]any{
-		"path":  map[string]any{"type": "string", "pattern": "^[^?#]*$", "description": "Without query"},
+		"path":  map[string]any{"type": "string", "pattern": "^[^?#]*$", "description": "Without a query, which is given as query"},
 		"query": query,
 	}
 	if takesBody(method) {

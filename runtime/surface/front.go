@@ -99,6 +99,16 @@ func elsewhere(tool, why, by string) call.Result {
 	return r
 }
 
+// refused gives the members of an answer that refuses the arguments of a tool: it
+// names the tool and its schema.
+func refused(t *catalog.Tool, r call.Result) ([]member, bool) {
+	if !r.IsError || len(r.Content) != 1 || r.Content[0].Data != nil {
+		return nil, false
+	}
+	members, err := readObject([]byte(r.Content[0].Text))
+	return members, err == nil && text(get(members, "tool_name")) == t.Name && get(members, "inputSchema") != nil
+}
+
 // toolUnknown stands in the place of a tool that there is not.
 type toolUnknown struct {
 	ToolName string   `json:"tool_name"`

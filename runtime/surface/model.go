@@ -249,18 +249,12 @@ func (m *model) act(ctx context.Context, caller call.Caller, e *envelope) call.R
 	return withSignature(t, m.do(ctx, caller, t.Name, params))
 }
 
-// withSignature adds the signature of a tool to a refusal of its arguments, which
-// is told by the schema in it.
+// withSignature adds the signature of a tool to a refusal of its arguments.
 func withSignature(t *catalog.Tool, r call.Result) call.Result {
-	if !r.IsError || len(r.Content) != 1 || r.Content[0].Data != nil {
-		return r
+	if members, ok := refused(t, r); ok {
+		at := index(members, "inputSchema")
+		members = slices.Insert(members, at, property("signature", signature.Of(t)))
+		r.Content = []call.Content{{Text: string(writeObject(members))}}
 	}
-	members, err := readObject([]byte(r.Content[0].Text))
-	if err != nil || text(get(members, "tool_name")) != t.Name || get(members, "inputSchema") == nil {
-		return r
-	}
-	at := index(members, "inputSchema")
-	members = slices.Insert(members, at, property("signature", signature.Of(t)))
-	r.Content = []call.Content{{Text: string(writeObject(members))}}
 	return r
 }

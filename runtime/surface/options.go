@@ -200,7 +200,11 @@ func (m *meta) apiRequest(ctx context.Context, caller call.Caller, r runner, e *
 		right := m.runner(t.Effect)
 		return elsewhere(e.tool.Name, method+" "+right.does, right.request)
 	}
-	return m.do(ctx, caller, t.Name, writeObject(args))
+	done := m.do(ctx, caller, t.Name, writeObject(args))
+	if refusal, ok := refused(t, done); ok { // by the schema of its method, under a name that nobody can call
+		done.Content = wrongArguments(text(get(refusal, "error")), e.tool.Name, e.tool.InputSchema).Content
+	}
+	return done
 }
 
 // number takes an argument that is a whole number from 1 to most. Text that holds

@@ -200,6 +200,12 @@ func TestAPIRequest(t *testing.T) {
 			t.Errorf("read-only %s: %s", name, got)
 		}
 	}
+	// What the program refuses is told by the tool that was called.
+	s = newSurface(t, "meta", tuned(small(), catalog.Meta{}, escapes()...), answers{"api_request/GET": call.Error(`{"error":"path: no","tool_name":"api_request/GET","inputSchema":{}}`)}.do)
+	want := wrong("api_request", `{"type":"object","properties":{"method":{"type":"string","enum":["GET","HEAD","POST","DELETE"]},"path":{"type":"string"},"query":{"type":"object"},"body":{}},"required":["method","path"]}`, "path: no")
+	if got, result := ask(t, s, "api_request", `{"method":"GET","path":"a?b"}`); got != want || !result.IsError {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
 	// By the names that the program has for them they are no tools.
 	for _, mode := range Modes() {
 		if _, err := newSurface(t, mode, tuned(small(), catalog.Meta{}, escapes()...), r.do).Call(t.Context(), call.Caller{}, "api_request/GET", json.RawMessage(`{"path":"a"}`)); err == nil {
