@@ -100,6 +100,11 @@ domains and one that runs their operations.`,
 			}
 			offered, err := surface.New(mode, cat, program.Call)
 			if err != nil {
+				if cfg, _ := s.load(src); cfg != nil { // again, for the lines
+					if findings, _ := modeFindings(cfg, cat, mode); len(findings) > 0 {
+						return findings.Err()
+					}
+				}
 				return err
 			}
 			if src.note != "" {
