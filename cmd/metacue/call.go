@@ -61,6 +61,8 @@ standard input.`,
 			if err != nil {
 				return err
 			}
+			// A sealed cursor would end with this process: the next call is another.
+			program.Sealer = exec.Readable{}
 			caller := call.Caller{Bounds: s.bounds()}
 			if dryRun {
 				plan, result := program.Plan(cmd.Context(), caller, words[0], arguments)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"io"
 	"slices"
 	"strings"
@@ -54,14 +55,48 @@ func (s *settings) completeCall(cmd *cobra.Command, args []string, toComplete st
 		return s.completeTool(cmd, args, toComplete)
 	}
 	t, ok := s.offered().Tool(args[0])
-	if !ok || strings.Contains(toComplete, "=") {
+	if !ok {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	var names []string
+	if name, _, ok := strings.Cut(toComplete, "="); ok {
+		for _, a := range signature.Arguments(t.InputSchema) {
+			if a.Name == name {
+				names = values(a)
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
 	for _, a := range signature.Arguments(t.InputSchema) {
 		names = append(names, described(a.Name+"=", brief(a.Description)))
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+}
+
+// values gives NAME=VALUE for the values that an argument can have.
+func values(a signature.Argument) []string {
+	all := a.Values
+	if a.Type == "bool" || strings.HasPrefix(a.Type, "bool=") {
+		all = []json.RawMessage{json.RawMessage("true"), json.RawMessage("false")}
+	}
+	var words []string
+	for _, v := range all {
+		text := string(v)
+		_ = json.Unmarshal(v, &text) // what is no text is written as it is
+		words = append(words, a.Name+"="+text)
+	}
+	return words
+}
+
+// completeSkill completes the one skill that a command is about.
+func (s *settings) completeSkill(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	if len(args) == 0 {
+		for _, k := range s.offered().Skills {
+			names = append(names, described(k.Name, k.Description))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeDomain completes the one domain that a command is about.

@@ -68,11 +68,7 @@ func (o *offer) demo(cmd *cobra.Command) error {
 		return err
 	}
 	fmt.Fprintln(cmd.ErrOrStderr(), "metacue: its API is the sample organization at", stage.URL)
-	return o.serve(cmd, func() { announce(cmd.ErrOrStderr(), o.mode, cat, offered, "the built-in configuration") }, serve.Options{
-		Name:    cat.Server.Name,
-		Title:   cat.Server.Title,
-		Version: cat.Server.Version,
-		Surface: offered,
-		Log:     log,
-	})
+	opts := serve.Of(cat, offered)
+	opts.Log = log
+	return o.serve(cmd, func() { announce(cmd.ErrOrStderr(), o.mode, cat, offered, "the built-in configuration") }, opts)
 }

@@ -59,8 +59,6 @@ func (e *exports) offered(cmd *cobra.Command) (*exec.Program, surface.Surface, e
 type folder struct {
 	dir   string
 	check bool
-	// again is the command that writes it.
-	again string
 	// mark is in files that were written before: those that there is no call for any
 	// more are taken away. Others are left alone.
 	mark string
@@ -151,7 +149,7 @@ func (f folder) compare(cmd *cobra.Command, files []skill.File, stale []string) 
 		fmt.Fprintf(cmd.OutOrStdout(), "%s: the configuration does not ask for it any more\n", path)
 	}
 	if differ {
-		return fmt.Errorf("%s is out of date: %s", strings.TrimSuffix(f.dir, "/"), f.again)
+		return fmt.Errorf("%s is out of date: run the same command without --check", strings.TrimSuffix(f.dir, "/"))
 	}
 	return nil
 }

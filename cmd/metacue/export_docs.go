@@ -35,7 +35,7 @@ pages in DIR differ, and exits 1 when they do.`,
 			if err != nil {
 				return err
 			}
-			return folder{dir, check, "run metacue export docs -o " + dir, docsMark}.write(cmd, pages(program.Catalog, face), []string{"."})
+			return folder{dir, check, docsMark}.write(cmd, pages(program.Catalog, face), []string{"."})
 		},
 	}
 	e.flags(cmd)

@@ -27,7 +27,8 @@ would be written, and exits 1 when they do.`,
 		Example: `  metacue export skill -o .claude/skills
   metacue export skill -o .claude/skills --check
   metacue export skill ado-pull-requests --mode flat`,
-		Args: cobra.MaximumNArgs(1),
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: e.completeSkill,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if check && dir == "" {
 				return errors.New("--check needs -o DIR: the folder to look into")
@@ -49,6 +50,9 @@ would be written, and exits 1 when they do.`,
 				files = append(files, skill.Files(program.Catalog, s, face.Spell)...)
 				within = append(within, s.Name+"/"+skill.References)
 			}
+			if len(args) == 0 {
+				within = []string{"."} // skills that there are no more are stale whole
+			}
 			if dir == "" {
 				for _, f := range files {
 					if len(files) > 1 {
@@ -58,7 +62,7 @@ would be written, and exits 1 when they do.`,
 				}
 				return nil
 			}
-			return folder{dir, check, "run metacue export skill -o " + dir, skill.Mark}.write(cmd, files, within)
+			return folder{dir, check, skill.Mark}.write(cmd, files, within)
 		},
 	}
 	e.flags(cmd)

@@ -112,15 +112,9 @@ domains and one that runs their operations.`,
 			}
 			// Reading a configuration takes several times the memory that serving it does.
 			go debug.FreeOSMemory()
-			return o.serve(cmd, func() { announce(cmd.ErrOrStderr(), mode, cat, offered, src.String()) }, serve.Options{
-				Name:      cat.Server.Name,
-				Title:     cat.Server.Title,
-				Version:   cat.Server.Version,
-				Surface:   offered,
-				Resources: surface.Resources(cat, offered),
-				Caller:    call.Caller{Bounds: s.bounds()},
-				Log:       log,
-			})
+			opts := serve.Of(cat, offered)
+			opts.Caller, opts.Log = call.Caller{Bounds: s.bounds()}, log
+			return o.serve(cmd, func() { announce(cmd.ErrOrStderr(), mode, cat, offered, src.String()) }, opts)
 		},
 	}
 	s.serveFlags(cmd)

@@ -179,7 +179,7 @@ func showText(w io.Writer, d description) error {
 			case a.Default != nil:
 				need = "default " + string(a.Default)
 			}
-			rows = append(rows, []term.Cell{{Text: a.Name}, {Text: a.Type, Style: term.Dim}, {Text: need}, {Text: strings.Join(strings.Fields(a.Description), " ")}})
+			rows = append(rows, []term.Cell{{Text: a.Name}, {Text: strings.TrimSpace(a.Type + " " + a.Limits), Style: term.Dim}, {Text: need}, {Text: strings.Join(strings.Fields(a.Description), " ")}})
 		}
 		table(rows)
 	}

@@ -74,6 +74,7 @@ Schema that they do not know, more tools than they take.`,
 	}
 	s.configFlags(cmd)
 	cmd.Flags().StringSliceVar(&host, "host", nil, "also hold the list of tools against the rules of the `HOST`: "+hostNames)
+	complete(cmd, "host", only(strings.Split(hostNames, ", ")...))
 	o.modeFlags(cmd)
 	cmd.Flags().StringVar(&format, "format", "text", "print findings as `FORMAT`: "+strings.Join(diag.Formats(), ", "))
 	return cmd

@@ -106,6 +106,8 @@ type Example struct {
 type Skill struct {
 	Name, Description, Notes string
 	Tools                    []string
+	// Partial says that bounds took away some of its tools.
+	Partial bool
 }
 
 // Bounds is what of a catalog may be reached. The zero value is everything.
@@ -180,9 +182,11 @@ func (c *Catalog) Within(b Bounds) *Catalog {
 	out.Server.Instructions = g.from(c.Server.Instructions)
 	out.Meta.Pin = slices.DeleteFunc(slices.Clone(c.Meta.Pin), func(n string) bool { return out.byName[n] == nil })
 	for _, s := range c.Skills {
+		whole := len(s.Tools)
 		s.Tools = slices.DeleteFunc(slices.Clone(s.Tools), func(n string) bool { return out.byName[n] == nil })
 		if len(s.Tools) > 0 {
 			s.Description, s.Notes = cmp.Or(g.from(s.Description), "How to use "+s.Tools[0]), g.from(s.Notes)
+			s.Partial = s.Partial || len(s.Tools) < whole
 			out.Skills = append(out.Skills, s)
 		}
 	}

@@ -48,14 +48,31 @@ func (g gone) named(text string) bool {
 	return false
 }
 
-// from takes out of a text the sentences that name what is gone; of a line of
-// which nothing is left nothing stays.
+// bullet begins an item of a list in Markdown.
+var bullet = regexp.MustCompile(`^\s*([-*+]|\d+[.)])\s`)
+
+// from takes out of a text the sentences that name what is gone, and of a list the
+// items: half an item says nothing, or something else. Of a line of which nothing is
+// left nothing stays.
 func (g gone) from(text string) string {
 	if len(g.names) == 0 || !g.named(text) {
 		return text
 	}
+	all := strings.Split(text, "\n")
 	var lines []string
-	for line := range strings.SplitSeq(text, "\n") {
+	for i := 0; i < len(all); i++ {
+		line := all[i]
+		if bullet.MatchString(line) {
+			end := i + 1
+			for end < len(all) && strings.TrimSpace(all[end]) != "" && !bullet.MatchString(all[end]) {
+				end++
+			}
+			if !g.named(strings.Join(all[i:end], "\n")) {
+				lines = append(lines, all[i:end]...)
+			}
+			i = end - 1
+			continue
+		}
 		if !g.named(line) {
 			lines = append(lines, line)
 			continue

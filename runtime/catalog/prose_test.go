@@ -10,16 +10,18 @@ import (
 func TestProse(t *testing.T) {
 	g := gone{map[string]bool{"get_page": true, "search": true, "wiki-get": true, "a.b": true}}
 	for text, want := range map[string]string{
-		"Nothing of it":                                               "Nothing of it",
-		"Finds items; get_page then reads them":                       "Finds items",
-		"Finds items. `get_page` reads them. Both read":               "Finds items. Both read",
-		"Use get_page.":                                               "",
-		"Search for things":                                           "Search for things",
-		"Call `search` first. Then go on.":                            "Then go on.",
-		"get_pages and my_get_page are other":                         "get_pages and my_get_page are other",
-		"- One\n- With \"wiki-get\" only.\n- Two, then a.b.\n\nThree": "- One\n\nThree",
-		"1. First do this; then get_page.\n2. Second":                 "1. First do this.\n2. Second",
-		"Say 'a.b'! Or not.":                                          "Or not.",
+		"Nothing of it":                                 "Nothing of it",
+		"Finds items; get_page then reads them":         "Finds items",
+		"Finds items. `get_page` reads them. Both read": "Finds items. Both read",
+		"Use get_page.":                                 "",
+		"Search for things":                             "Search for things",
+		"Call `search` first. Then go on.":              "Then go on.",
+		"get_pages and my_get_page are other":           "get_pages and my_get_page are other",
+		"- One. One\n- Yes. With \"wiki-get\" only.\n- Two, then a.b.\n\nThree": "- One. One\n\nThree",
+		"1. First do this. Then get_page.\n2. Second":                           "2. Second",
+		"- First do this,\n  then get_page.\n- Second,\n  and so on.":           "- Second,\n  and so on.",
+		"First do this; then get_page.\nSecond":                                 "First do this.\nSecond",
+		"Say 'a.b'! Or not.":                                                    "Or not.",
 	} {
 		if got := g.from(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)

@@ -189,7 +189,7 @@ func (c *testCase) add(path, format string, args ...any) {
 func (c *testCase) run(ctx context.Context, p *exec.Program) diag.List {
 	canned := &client{Client: p.Client, c: c, base: p.Tools[c.tool.Name]}
 	q := *p
-	q.Client, q.Sealer, q.Sleep = canned, open{}, hurry
+	q.Client, q.Sealer, q.Sleep = canned, exec.Readable{}, hurry
 	r := q.Call(ctx, call.Caller{}, c.tool.Name, c.arguments)
 	for _, e := range c.exchanges {
 		if !e.done {
@@ -283,16 +283,6 @@ func (cl *client) Do(_ context.Context, req *bind.HTTP, _ rest.CallOptions) (*re
 
 // hurry waits for nothing: a canned answer does not change with time.
 func hurry(ctx context.Context, _ time.Duration) error { return ctx.Err() }
-
-// open is a Sealer whose cursors can be read, and so be expected and given: the
-// JSON object {"p": POSITION, "a": ARGUMENTS}.
-type open struct{}
-
-func (open) Seal(_ context.Context, _ string, content []byte) (string, error) {
-	return string(content), nil
-}
-
-func (open) Open(_ context.Context, _, cursor string) ([]byte, error) { return []byte(cursor), nil }
 
 // difference is one way in which a request is not the expected one.
 type difference struct{ field, message string }

@@ -39,6 +39,17 @@ type Options struct {
 	Log *slog.Logger
 }
 
+// Of gives the options that follow from a catalog and the surface over it.
+func Of(c *catalog.Catalog, s surface.Surface) Options {
+	return Options{
+		Name:      c.Server.Name,
+		Title:     c.Server.Title,
+		Version:   c.Server.Version,
+		Surface:   s,
+		Resources: surface.Resources(c, s),
+	}
+}
+
 const (
 	// maxMessageBytes is the largest JSON-RPC message taken from a client.
 	maxMessageBytes = 4 << 20

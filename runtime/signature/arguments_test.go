@@ -25,3 +25,22 @@ func TestArguments(t *testing.T) {
 		}
 	}
 }
+
+func TestLimits(t *testing.T) {
+	for schema, want := range map[string]string{
+		`true`:                         "",
+		`{"type":"string"}`:            "",
+		`{"minimum":1,"maximum":100}`:  "1 to 100",
+		`{"minimum":-1.5}`:             "at least -1.5",
+		`{"maximum":9007199254740993}`: "at most 9007199254740993",
+		`{"exclusiveMinimum":0,"exclusiveMaximum":1,"multipleOf":0.1}`: "above 0, below 1, a multiple of 0.1",
+		`{"minLength":1}`: "not empty",
+		`{"minLength":1,"maxLength":5,"pattern":"^a|b$"}`: "1 to 5 characters, matches ^a|b$",
+		`{"minItems":1,"maxItems":200}`:                   "1 to 200 elements",
+		`{"minItems":1}`:                                  "not empty",
+	} {
+		if got := limits(json.RawMessage(schema)); got != want {
+			t.Errorf("%s: %q, want %q", schema, got, want)
+		}
+	}
+}

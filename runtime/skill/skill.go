@@ -71,7 +71,29 @@ type writer struct {
 
 // front is the front matter. JSON strings are YAML (YAML 1.2, section 1.3).
 func (w *writer) front(s catalog.Skill) string {
-	return "---\nname: " + s.Name + "\ndescription: " + quoted(s.Description) + "\n---\n\n" + Mark + "\n\n"
+	return "---\nname: " + s.Name + "\ndescription: " + quoted(Description(s)) + "\n---\n\n" + Mark + "\n\n"
+}
+
+// maxDescription is the longest description, in characters, that the
+// specification allows.
+const maxDescription = 1024
+
+// Description is what is told of a skill before it is read. Of one that bounds took
+// tools from it says what is left, as far as there is room: its own words promise
+// the rest.
+func Description(s catalog.Skill) string {
+	text := strings.TrimSuffix(line(s.Description), ".") + "."
+	if !s.Partial {
+		return line(s.Description)
+	}
+	left := " Here only with " + strings.Join(s.Tools, ", ") + "."
+	if room := maxDescription - len(text); len(left) > room {
+		left = " Here only in part."
+	}
+	if len(text)+len(left) > maxDescription {
+		return text
+	}
+	return text + left
 }
 
 func (w *writer) head(s catalog.Skill) string {
@@ -156,38 +178,51 @@ func Tool(b *strings.Builder, t *catalog.Tool, heading string, spell Spell) {
 	if len(required) > 0 {
 		b.WriteString("\n| Required | Type | |\n| --- | --- | --- |\n")
 		for _, a := range required {
-			fmt.Fprintf(b, "| `%s` | %s | %s |\n", a.Name, code(a.Type), about(a))
+			fmt.Fprintf(b, "| `%s` | %s | %s |\n", a.Name, kind(a), about(a))
 		}
 	}
 	if len(optional) > 0 {
 		b.WriteString("\n| Optional | Type | Default | |\n| --- | --- | --- | --- |\n")
 		for _, a := range optional {
-			fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", a.Name, code(a.Type), code(string(a.Default)), about(a))
+			fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", a.Name, kind(a), code(string(a.Default)), about(a))
 		}
 	}
-	if x, ok := example(t, required); ok {
-		name, arguments := spell(t, x.Arguments)
-		fmt.Fprintf(b, "\n%s:\n\n```\n%s %s\n```\n", strings.TrimSuffix(orElse(line(x.Description), "For example"), "."), name, arguments)
-	}
+	x := example(t, required)
+	name, arguments := spell(t, x.Arguments)
+	fmt.Fprintf(b, "\n%s:\n\n```\n%s %s\n```\n", strings.TrimSuffix(orElse(line(x.Description), "For example"), "."), name, arguments)
 	if t.Returns != "" {
 		fmt.Fprintf(b, "\nIt answers %s.\n", strings.TrimSuffix(line(t.Returns), "."))
 	}
 }
 
-// example gives a whole call: the tool's first example, or one of the example
-// values of its required arguments, where all have some.
-func example(t *catalog.Tool, required []signature.Argument) (catalog.Example, bool) {
+// example gives a whole call: the tool's first example, or else one of its required
+// arguments with their example values. Where an argument has none its name stands,
+// and the call says that it shows the form alone.
+func example(t *catalog.Tool, required []signature.Argument) catalog.Example {
 	if len(t.Examples) > 0 {
-		return t.Examples[0], true
+		return t.Examples[0]
 	}
+	var x catalog.Example
 	var members []string
 	for _, a := range required {
-		if len(a.Examples) == 0 {
-			return catalog.Example{}, false
+		value := quoted("<" + a.Name + ">")
+		if len(a.Examples) > 0 {
+			value = string(a.Examples[0])
+		} else {
+			x.Description = "The form of a call"
 		}
-		members = append(members, quoted(a.Name)+":"+string(a.Examples[0]))
+		members = append(members, quoted(a.Name)+":"+value)
 	}
-	return catalog.Example{Arguments: json.RawMessage("{" + strings.Join(members, ",") + "}")}, true
+	x.Arguments = json.RawMessage("{" + strings.Join(members, ",") + "}")
+	return x
+}
+
+// kind is the type of an argument and what limits it.
+func kind(a signature.Argument) string {
+	if a.Limits == "" {
+		return code(a.Type)
+	}
+	return code(a.Type) + " " + strings.ReplaceAll(line(a.Limits), "|", `\|`)
 }
 
 // about is what a table says of an argument: its description, or an example.

@@ -27,7 +27,7 @@ func Resources(c *catalog.Catalog, s Surface) []Resource {
 		for i, f := range skill.Files(c, of, s.Spell) {
 			r := &mcp.Resource{URI: skillScheme + f.Path, Name: f.Path, MIMEType: "text/markdown", Size: int64(len(f.Text))}
 			if i == 0 {
-				r.Name, r.Description = of.Name, of.Description
+				r.Name, r.Description = of.Name, skill.Description(of)
 			}
 			all = append(all, Resource{r, f.Text})
 		}
