@@ -10,7 +10,9 @@ import (
 type Parameter struct {
 	Name string `json:"name"`
 	// Type is as in a signature; the members of an object are in Fields.
-	Type        string          `json:"type"`
+	Type string `json:"type"`
+	// Limits are those of Argument.
+	Limits      string          `json:"limits,omitempty"`
 	Required    bool            `json:"required"`
 	Default     json.RawMessage `json:"default,omitempty"`
 	Description string          `json:"description,omitempty"`
@@ -33,7 +35,7 @@ func (w writer) fields(s schema) []Parameter {
 	var all []Parameter
 	for _, p := range s.Properties {
 		own := read(p.schema)
-		field := Parameter{Name: p.name, Required: slices.Contains(s.Required, p.name), Default: own.Default, Description: own.Description}
+		field := Parameter{Name: p.name, Limits: limits(p.schema), Required: slices.Contains(s.Required, p.name), Default: own.Default, Description: own.Description}
 		inside, inner := w.inside(own)
 		if inside.Properties != nil && w.depth > 0 {
 			inner.depth--

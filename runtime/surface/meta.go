@@ -3,6 +3,7 @@ package surface
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -22,8 +23,23 @@ const (
 	executeTool     = "execute_tool"
 )
 
-// metaInstructions says how to work with them.
-const metaInstructions = "list_domain_tools finds tools, get_tool_schema gives their arguments, execute_tool runs them. Skip what you already know."
+// metaInstructions says how to work with what m lists.
+func (m *meta) instructions() string {
+	finds, runs := listDomainTools+" finds", []string{}
+	for _, t := range m.tools {
+		switch {
+		case t.Name == searchTools:
+			finds = listDomainTools + " and " + t.Name + " find"
+		case slices.ContainsFunc(m.runners(), func(r runner) bool { return r.execute == t.Name }):
+			runs = append(runs, t.Name)
+		}
+	}
+	run := strings.Join(runs, ", ") + " runs them"
+	if len(runs) > 1 {
+		run = strings.Join(runs, ", ") + " run them by their effect"
+	}
+	return fmt.Sprintf("%s tools, %s gives their arguments, %s. Skip what you already know.", finds, getToolSchema, run)
+}
 
 // meta lists four tools, whatever the number behind them: three that find a
 // tool, one that runs it. Options of the configuration add to them; each has its
@@ -34,7 +50,7 @@ type meta struct {
 }
 
 func newMeta(c *catalog.Catalog, do call.Func) Surface {
-	m := &meta{front: front{catalog: c, do: do, strict: c.Meta.ByEffect, says: metaInstructions}, index: search.New(c)}
+	m := &meta{front: front{catalog: c, do: do, strict: c.Meta.ByEffect}, index: search.New(c)}
 	m.by = func(t *catalog.Tool) string { return m.runner(t.Effect).execute }
 	own := []ownTool{
 		{&mcp.Tool{
@@ -64,6 +80,7 @@ func newMeta(c *catalog.Catalog, do call.Func) Surface {
 	own = append(own, m.searchTools()...)
 	own = append(own, m.apiRequests()...)
 	m.list(own...)
+	m.says = m.instructions()
 	return m
 }
 

@@ -267,6 +267,13 @@ func TestAnnotations(t *testing.T) {
 }
 
 func TestInstructions(t *testing.T) {
+	const metaInstructions = "list_domain_tools finds tools, get_tool_schema gives their arguments, execute_tool runs them. Skip what you already know."
+	tuned := small()
+	tuned.Meta = catalog.Meta{Search: true, ByEffect: true}
+	const tunedInstructions = "list_domain_tools and search_tools find tools, get_tool_schema gives their arguments, execute_destructive_tool, execute_tool, execute_write_tool run them by their effect. Skip what you already know."
+	if got := newSurface(t, "meta", tuned, nil).Instructions(); got != "Work with Contoso.\n"+tunedInstructions {
+		t.Errorf("meta with options: %q", got)
+	}
 	if got := newSurface(t, "flat", small(), nil).Instructions(); got != "Work with Contoso." {
 		t.Errorf("flat: %q", got)
 	}
