@@ -157,7 +157,7 @@ var calls = []struct{ tool, args string }{
 	{"update_team_capacity", `{"project":"Contoso","team":"Contoso Team","teamMemberId":"$me","iterationId":"$sprint","activities":[{"name":"Testing","capacityPerDay":3.5}]}`},
 	{"get_iteration_capacities", `{"project":"Contoso","iterationId":"$sprint"}`},
 
-	{"list_pipelines", `{"project":"Contoso","name":"web-*","repositoryId":"web","repositoryType":"TfsGit","top":1,"includeLatestBuilds":true}`},
+	{"list_pipelines", `{"project":"Contoso","name":"web-*","repository":"web","top":1,"includeLatestBuilds":true}`},
 	{"list_builds", `{"project":"Contoso","pipeline":"web-ci","branch":"feature/search","resultFilter":"failed","statusFilter":"completed","queryOrder":"FinishTimeDescending","top":1}`},
 	{"get_build", `{"project":"Contoso","buildId":303}`},
 	{"update_approval", `{"project":"Contoso","approvalId":"$approval","status":"approved","comment":"It is quiet."}`},
