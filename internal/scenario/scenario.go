@@ -84,7 +84,7 @@ type Params struct {
 }
 
 // Run runs each script of a folder in each mode and over each transport that
-// it names.
+// it names; with go test -short in each mode over one of the transports, by turns.
 func Run(t *testing.T, p Params) {
 	t.Helper()
 	scripts, err := filepath.Glob(filepath.Join(p.Dir, "*.txtar"))
@@ -102,7 +102,11 @@ func Run(t *testing.T, p Params) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range s.cells {
+		cells := s.cells
+		if testing.Short() {
+			cells = byTurns(cells)
+		}
+		for _, c := range cells {
 			groups[c] = append(groups[c], s)
 		}
 	}
@@ -111,6 +115,24 @@ func Run(t *testing.T, p Params) {
 			testscript.Run(t, p.testscript(c, groups[c]))
 		})
 	}
+}
+
+// byTurns leaves one transport of each mode: the first of its for the first mode,
+// the next one for the next.
+func byTurns(cells []cell) []cell {
+	of := map[string][]cell{}
+	var modes []string
+	for _, c := range cells {
+		if of[c.mode] == nil {
+			modes = append(modes, c.mode)
+		}
+		of[c.mode] = append(of[c.mode], c)
+	}
+	var some []cell
+	for i, mode := range modes {
+		some = append(some, of[mode][i%len(of[mode])])
+	}
+	return some
 }
 
 // testscript gives the parameters for one cell.
