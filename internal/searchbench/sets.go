@@ -29,7 +29,8 @@ type query struct {
 //
 // A file of the first kind is {"tools": [{"name", "description", "inputSchema"?}],
 // "queries": [{"query", "tools": [NAME]}]}; one of the second, which needs the
-// description of its API, [{"query", "solution": ["GET /path"]}].
+// description of its API, [{"query", "solution": ["GET /path"]}]. That of NAME-API.json
+// is found by itself in ../openapi/API.json.
 func readSet(arg string) (*set, error) {
 	file, api, _ := strings.Cut(arg, "=")
 	data, err := os.ReadFile(file)
@@ -38,6 +39,9 @@ func readSet(arg string) (*set, error) {
 	}
 	s := &set{name: strings.TrimSuffix(filepath.Base(file), ".json")}
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
+		if api == "" {
+			api = described(file)
+		}
 		if api == "" {
 			return nil, fmt.Errorf("%s names operations of an API: give its OpenAPI description too, %s=FILE", file, file)
 		}
@@ -62,6 +66,17 @@ func readSet(arg string) (*set, error) {
 		}
 	}
 	return s, nil
+}
+
+// described finds the OpenAPI description that a file NAME-API.json is about:
+// ../openapi/API.json, from where it is; "" where there is none.
+func described(file string) string {
+	_, api, _ := strings.Cut(filepath.Base(file), "-")
+	path := filepath.Join(filepath.Dir(file), "..", "openapi", api)
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return path
 }
 
 func (s *set) readTools(data []byte) error {
