@@ -5,16 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
-	"go.yaml.in/yaml/v3"
-
+	"github.com/metacue/metacue/internal/skillrules"
 	"github.com/metacue/metacue/runtime/catalog"
-	"github.com/metacue/metacue/runtime/tokens"
 )
 
 var update = os.Getenv("UPDATE") != ""
@@ -85,7 +80,13 @@ func TestRules(t *testing.T) {
 	for _, n := range []int{1, 100} {
 		c := sample(n)
 		files := Files(c, c.Skills[0], spell)
-		Validate(t, files)
+		texts := map[string]string{}
+		for _, f := range files {
+			texts[f.Path] = f.Text
+		}
+		for _, fault := range skillrules.Faults(c.Skills[0].Name, texts) {
+			t.Error(fault)
+		}
 		if (len(files) > 1) != (n > 1) {
 			t.Errorf("%d tools in %d files", n+2, len(files))
 		}
@@ -99,47 +100,5 @@ func TestRules(t *testing.T) {
 				t.Errorf("%s is explained %d times", tool, found)
 			}
 		}
-	}
-}
-
-// Validate checks the files of one skill (https://agentskills.io/specification).
-func Validate(t *testing.T, files []File) {
-	t.Helper()
-	dir, base, _ := strings.Cut(files[0].Path, "/")
-	front, body, ok := strings.Cut(strings.TrimPrefix(files[0].Text, "---\n"), "\n---\n")
-	if base != "SKILL.md" || !strings.HasPrefix(files[0].Text, "---\n") || !ok {
-		t.Fatalf("%s: no front matter", files[0].Path)
-	}
-	var meta map[string]any
-	if err := yaml.Unmarshal([]byte(front), &meta); err != nil {
-		t.Fatalf("%s: %v", files[0].Path, err)
-	}
-	name, _ := meta["name"].(string)
-	if name != dir || len(name) > 64 || !regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(name) {
-		t.Errorf("name %q in the folder %s", name, dir)
-	}
-	if d, _ := meta["description"].(string); d == "" || utf8.RuneCountInString(d) > 1024 {
-		t.Errorf("%s: description %q", name, d)
-	}
-	for field := range meta {
-		if !slices.Contains([]string{"name", "description", "license", "compatibility", "metadata", "allowed-tools"}, field) {
-			t.Errorf("%s: the field %s is not in the specification", name, field)
-		}
-	}
-	if lines := strings.Count(files[0].Text, "\n"); lines > MaxLines || tokens.Count(body) > MaxTokens {
-		t.Errorf("%s: %d lines, %d tokens", name, lines, tokens.Count(body))
-	}
-	linked := map[string]bool{}
-	for _, m := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(body, -1) {
-		linked[dir+"/"+m[1]] = true
-	}
-	for _, f := range files[1:] {
-		if strings.Count(f.Path, "/") != 2 || !linked[f.Path] {
-			t.Errorf("%s: not linked from SKILL.md, or deeper than one level", f.Path)
-		}
-		delete(linked, f.Path)
-	}
-	if len(linked) > 0 {
-		t.Errorf("%s links to files that there are not: %v", name, linked)
 	}
 }
