@@ -113,7 +113,7 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 		p.Sealer = exec.NewSealer(func(ctx context.Context) (string, error) { return client.Secret(ctx, *key) }, o.Log)
 	}
 	c.examples(p)
-	if len(c.findings) == 0 && len(o.Known) == 0 && !o.Tried {
+	if general == 0 && !o.Tried {
 		c.trials(p)
 	}
 	p = p.Within(catalog.Bounds{Exclude: strs(cfg.Value, "server.exclude")})

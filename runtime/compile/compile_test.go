@@ -370,7 +370,7 @@ func TestFindings(t *testing.T) {
 			[]string{`13 domains.d.tools.t.http.body.w: has no value to send`},
 		},
 		"optional parts of arguments and answers": {
-			server(`t: {description: "T", action: "create", input: {v?: {a?: {b?: int}}, w?: [...{c?: int}], u?: {k: "x", l?: int} | {m?: string}, x?: [string]: {n?: int}, y?: *{o?: int} | string}
+			server(`t: {description: "T", action: "create", input: {v?: {a?: {b?: int}}, w?: [...{c?: int}], u?: {k: "x", l?: int} | {m?: string}, x?: [string]: {n?: int}, y?: *{o?: int} | {p?: int}}
 				http: {method: "POST", path: "/x", body: {v: input.v.a.b + 1, w: input.w[0].c, u: "\(input.u.l)", x: input.x.q.n, y: "\(input.y.o)"}}}
 			s: {description: "T", action: "create", input: v?: int, steps: {a: {when: input.v > 1, http: {method: "GET", path: "/a"}}
 				b: http: {method: "POST", path: "/b", body: {r: "\(steps.a.result.id)", h: steps.a.headers.link + "", s: steps.a.status + 1}}}}`),
@@ -440,6 +440,15 @@ func TestFindings(t *testing.T) {
 		"types that do not go together": {
 			server("t: {description: \"T\", action: \"read\", input: {a!: int, b?: int}, http: {method: \"GET\", path: \"/x\", query: {\na: input.a + \"x\"\nb: strings.ToUpper(input.b)}}}"),
 			[]string{`13 domains.d.tools.t.http.query.a: invalid operands`, `14 domains.d.tools.t.http.query.b: cannot use`},
+		},
+		"elements that do not go together": {
+			server("t: {description: \"T\", action: \"read\", input: {a?: [...int], b?: [...string], c?: [...(string | int)], d?: int}, http: {method: \"GET\", path: \"/x\", query: {\na: strings.Join(input.a, \",\")\nb: list.Sum(input.b)\nc: strings.Join(input.c, \",\")\nd: [for x in input.d {x}]}}}"),
+			[]string{`13 domains.d.tools.t.http.query.a: invalid list element 0`, `14 domains.d.tools.t.http.query.b: invalid list element 0`,
+				`15 domains.d.tools.t.http.query.c: {"c":[7]} would fail: invalid list element 0`, `16 domains.d.tools.t.http.query.d: cannot range over`},
+		},
+		"types beside a fault of another tool": {
+			server("t: {description: \"T\", action: \"read\", input: a!: int, http: {method: \"GET\", path: \"/x\", query: {\na: input.a + \"x\"}}}\nu: {description: \"T\", action: \"raed\", http: {method: \"GET\", path: \"/x\"}}"),
+			[]string{`13 domains.d.tools.t.http.query.a: invalid operands`, `14 domains.d.tools.u.action: there is no action`},
 		},
 		"a table that lacks a value": {
 			server("t: {description: \"T\", action: \"read\", input: {mode!: \"a\" | \"b\"}, http: {method: \"GET\", path: \"/x\", query: {\nm: {a: 1, c: 2}[input.mode]}}}"),

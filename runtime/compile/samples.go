@@ -14,8 +14,12 @@ import (
 	"github.com/metacue/metacue/runtime/expr"
 )
 
-// maxSamples bounds the calls that are tried for one tool.
-const maxSamples = 40
+// maxSamples bounds the calls that are tried for one tool, maxChoices the nesting of
+// alternatives that are each tried.
+const (
+	maxSamples = 40
+	maxChoices = 4
+)
 
 // trials tries the expressions and rules of each tool with arguments that its
 // schema accepts, and reports what no call of that shape could make: types that
@@ -23,7 +27,7 @@ const maxSamples = 40
 func (c *compiler) trials(p *exec.Program) {
 	for _, t := range c.cfg.Tools() {
 		tool := p.Tools[t.Name]
-		if tool == nil || !evaluates(tool) {
+		if tool == nil || t.Faulty || !evaluates(tool) {
 			continue
 		}
 		told := map[string]bool{}
@@ -110,8 +114,8 @@ func texts(args bind.Args) []string {
 }
 
 // samples gives arguments that the tool's schema accepts: the required ones
-// alone, all of them, each optional one alone, and each value of each
-// enumeration.
+// alone, all of them, and each one by itself: with each value of an enumeration,
+// and with a value of each type that it may have.
 func samples(t *exec.Tool) func(yield func(json.RawMessage) bool) {
 	return func(yield func(json.RawMessage) bool) {
 		d := json.NewDecoder(bytes.NewReader(t.Info.InputSchema))
@@ -148,12 +152,7 @@ func samples(t *exec.Tool) func(yield func(json.RawMessage) bool) {
 			return
 		}
 		for _, name := range slices.Sorted(maps.Keys(properties)) {
-			p, _ := properties[name].(map[string]any)
-			values, _ := p["enum"].([]any)
-			if v, ok := sparse[name]; ok && len(values) == 0 {
-				values = []any{v}
-			}
-			for _, v := range values {
+			for _, v := range s.choices(properties[name], 0) {
 				args := maps.Clone(required)
 				args[name] = v
 				if !give(args) {
@@ -166,6 +165,43 @@ func samples(t *exec.Tool) func(yield func(json.RawMessage) bool) {
 
 // sampler makes values that a schema is likely to accept.
 type sampler struct{ root map[string]any }
+
+// choices makes a value for each alternative of a schema, those of the elements of
+// lists too.
+func (s sampler) choices(schema any, depth int) []any {
+	m, ok := schema.(map[string]any)
+	if !ok {
+		return nil
+	}
+	if values, ok := m["enum"].([]any); ok {
+		return values
+	}
+	arms, ok := m["anyOf"].([]any)
+	if kinds, several := m["type"].([]any); several {
+		for _, kind := range kinds {
+			arm := maps.Clone(m)
+			arm["type"] = kind
+			arms = append(arms, arm)
+		}
+		ok = true
+	}
+	var values []any
+	switch {
+	case depth > maxChoices:
+	case ok:
+		for _, arm := range arms {
+			values = append(values, s.choices(arm, depth+1)...)
+		}
+	case m["type"] == "array":
+		for _, v := range s.choices(m["items"], depth+1) {
+			values = append(values, []any{v})
+		}
+	}
+	if v, ok := s.value(schema, false, 0); ok && len(values) == 0 {
+		values = []any{v}
+	}
+	return values
+}
 
 // value makes a value for a schema: with full, optional members too.
 func (s sampler) value(schema any, full bool, depth int) (any, bool) {

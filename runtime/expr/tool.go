@@ -59,6 +59,13 @@ var unfit = []string{
 	"cannot use %s (type %s) as type %s in %v",
 	"cannot use %s (type %s) as %s in argument %d to %v",
 	"cannot use %s as %s in argument %d to %v",
+	"cannot use %s (type %s) as %s in argument %d",
+	"invalid list element %d in argument %d to call: cannot use value %v (%s) as string",
+	"invalid list element %d in argument %d to call: cannot use value %v (%s) as number",
+	"cannot range over %s (found %s, want list or struct)",
+	"invalid operand %s (found %s, want list or struct)",
+	"invalid operation %v (%s %s)",
+	"cannot slice %v (type %s)",
 	"conflicting values %s and %s (mismatched types %s and %s)",
 }
 
