@@ -36,7 +36,7 @@ func (l *loader) check(values bool) diag.List {
 	for i, t := range l.cfg.tools {
 		path := t.Path.String()
 		for _, p := range w.programs[path] {
-			for _, a := range jqArgs(p.text) {
+			for _, a := range p.names.arguments() {
 				l.cfg.tools[i].refs = append(l.cfg.tools[i].refs, Ref{Root: "input", Path: a, Pos: p.pos, Field: p.field, InJQ: true})
 			}
 		}

@@ -60,13 +60,43 @@ func (l *loader) names(t Tool, uses []use, programs []program) {
 		l.report(at, path, message, "")
 		l.cutAt(at)
 	}
+	steps := l.stepNames(t)
 	for _, p := range programs {
-		for _, path := range jqArgs(p.text) {
+		for _, path := range p.names.args {
 			if _, message := undeclared(input, argsVariable, path); message != "" {
 				l.report(p.pos, p.path, message, "")
 			}
 		}
+		over := len(steps) > 0 && slices.Contains(overSteps, strings.TrimPrefix(p.path, t.Path.String()+"."))
+		for _, path := range p.names.cue {
+			l.report(p.pos, p.path, foreignInJQ(path, over), "")
+		}
+		if !over {
+			continue
+		}
+		for _, path := range p.names.seen {
+			if message := unseen(steps, path); message != "" {
+				l.report(p.pos, p.path, message, "")
+			}
+		}
 	}
+}
+
+// overSteps are the jq programs of a tool that are run over {"steps": …} where it
+// has steps.
+var overSteps = []string{"response.jq", "response.paginate.also"}
+
+// stepNames gives the names of a tool's steps; none where not all are known.
+func (l *loader) stepNames(t Tool) []string {
+	steps := t.Own.LookupPath(cue.ParsePath("steps"))
+	if !steps.Exists() || l.wasCut(steps) {
+		return nil
+	}
+	_, names, known := child(steps, "")
+	if !known {
+		return nil
+	}
+	return names
 }
 
 // literalField says whether the definitions want a value without arguments at

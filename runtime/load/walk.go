@@ -38,7 +38,7 @@ type walker struct {
 type program struct {
 	field string // the top-level field of the tool
 	path  string
-	text  string
+	names jqNames
 	pos   token.Pos
 }
 
@@ -460,16 +460,13 @@ func isConcrete(v cue.Value) bool {
 // program notes a jq program for the search for references.
 func (w *walker) program(v cue.Value) {
 	text, err := v.String()
-	if err != nil || !strings.Contains(text, argsVariable) {
-		return
-	}
 	sels := v.Path().Selectors()
-	if len(sels) < 5 {
+	if err != nil || len(sels) < 5 {
 		return
 	}
 	tool := cue.MakePath(sels[:4]...).String()
 	w.programs[tool] = append(w.programs[tool], program{
-		field: sels[4].Unquoted(), path: v.Path().String(), text: text, pos: w.l.valuePos(v),
+		field: sels[4].Unquoted(), path: v.Path().String(), names: readJQ(text), pos: w.l.valuePos(v),
 	})
 }
 
