@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"cuelang.org/go/cue"
@@ -27,6 +28,11 @@ var typeNames = map[string]string{
 // habits finds declarations of arguments that are taken for something else.
 func (b *toolCompiler) habits() {
 	input := b.inputValue()
+	if s, ok := readSchema(input, false); ok && s.has("properties") {
+		b.addAt(input.Pos(), b.path+".input", "is JSON Schema: the arguments themselves stand here, as in input: %s", s.cue(0))
+		b.spoil(b.path + ".input")
+		return
+	}
 	it, err := input.Fields(cue.All())
 	if err != nil {
 		return
@@ -45,9 +51,7 @@ func (b *toolCompiler) habits() {
 				continue
 			}
 			b.marks(v, s, name)
-			if s.ConstraintType() != 0 {
-				b.declares(v, cue.MakePath(cue.Str(name)).String(), marked(s, name), 0)
-			}
+			b.declares(v, cue.MakePath(cue.Str(name)).String(), declaration(s), 0)
 		}
 	}
 }
@@ -62,12 +66,33 @@ func (b *toolCompiler) habit(v cue.Value, path, format string, args ...any) {
 	b.spoil(b.path + ".input." + path)
 }
 
-// marked is a name with its mark, ! or ?.
-func marked(s cue.Selector, name string) string {
-	if s.ConstraintType() == cue.RequiredConstraint {
-		return name + "!"
+// declaration writes a type as what a selector stands at declares it: after the name
+// with its mark, ! or ?; or with both where there is none.
+func declaration(s cue.Selector) form {
+	name := cue.Str(s.Unquoted()).String()
+	switch s.ConstraintType() {
+	case cue.RequiredConstraint:
+		return form{write: func(t string) string { return name + "!: " + t }}
+	case cue.OptionalConstraint:
+		return form{write: func(t string) string { return name + "?: " + t }}
 	}
-	return name + "?"
+	return form{constant: true, write: func(t string) string { return name + "!: " + t + ", or " + name + "?: " + t }}
+}
+
+// form is how the operator declares something.
+type form struct {
+	constant bool // by a field without a mark
+	write    func(t string) string
+}
+
+// element is how the elements of a list are declared.
+func (d form) element() form {
+	return form{write: func(t string) string {
+		if strings.Contains(t, " | ") {
+			t = "(" + t + ")"
+		}
+		return d.write("[..." + t + "]")
+	}}
 }
 
 // marks finds marks of arguments that contradict what they stand at.
@@ -102,32 +127,73 @@ func hasDefault(v cue.Value) bool {
 	return ok && !v.IsConcrete() && d.IsConcrete()
 }
 
-// declares finds values in the place of types. as is the name as it is written,
-// with its mark.
-func (b *toolCompiler) declares(v cue.Value, path, as string, depth int) {
+// declares finds values in the place of types. A field without a mark may be a
+// constant that is meant, unless it says what only a type does.
+func (b *toolCompiler) declares(v cue.Value, path string, as form, depth int) {
 	if depth > maxDepth {
 		return
 	}
 	if s, err := v.String(); err == nil && v.Kind() == cue.StringKind {
-		if name, ok := typeNames[s]; ok {
-			b.habit(v, path, "takes the text %q and nothing else: write %s: %s for the type", s, as, name)
+		if name, ok := typeNames[s]; ok && !as.constant {
+			b.habit(v, path, "takes the text %q and nothing else: write %s for the type", s, as.write(name))
 		}
 		return
 	}
 	switch v.IncompleteKind() {
 	case cue.ListKind:
+		if as.constant {
+			return
+		}
 		if l, ok := syntax(v).(*ast.ListLit); ok && len(l.Elts) == 1 && plainList(l) {
 			if e := v.LookupPath(cue.MakePath(cue.Index(0))); e.Validate(cue.Concrete(true)) != nil {
-				b.habit(v, path, "takes a list of exactly one element: write %s: [...%s] for any number", as, source(l.Elts[0]))
+				b.habit(v, path, "takes a list of exactly one element: write %s for any number", as.write("[..."+source(l.Elts[0])+"]"))
 			}
 			return
 		}
+		if one, ok := alternatives(v); ok {
+			b.habit(v, path, "takes this very list and nothing else: write %s for one of its elements, or %s for any number of them", as.write(one), as.element().write(one))
+			return
+		}
 		if e := v.LookupPath(cue.MakePath(cue.AnyIndex)); e.Exists() {
-			b.declares(e, path+"[]", "[...", depth+1)
+			b.declares(e, path+"[]", as.element(), depth+1)
 		}
 	case cue.StructKind:
 		b.members(v, path, as, depth)
 	}
+}
+
+// alternatives writes the elements of a list of literals, of which there are several,
+// as an enumeration.
+func alternatives(v cue.Value) (string, bool) {
+	l, ok := syntax(cue.Dereference(v)).(*ast.ListLit)
+	if !ok || !plainList(l) || v.Validate(cue.Concrete(true)) != nil {
+		return "", false
+	}
+	it, err := v.List()
+	if err != nil {
+		return "", false
+	}
+	var elements []string
+	for it.Next() {
+		b, err := it.Value().MarshalJSON()
+		if err != nil || it.Value().Kind()&(cue.StringKind|cue.NumberKind|cue.BoolKind) == 0 {
+			return "", false
+		}
+		elements = append(elements, string(b))
+	}
+	if len(elements) < 2 {
+		return "", false
+	}
+	return either(elements), true
+}
+
+// either writes alternatives, of many the first.
+func either(values []string) string {
+	const most = 4
+	if len(values) > most {
+		values = append(slices.Clone(values[:most-1]), "…")
+	}
+	return strings.Join(values, " | ")
 }
 
 // source writes an expression in one short line.
@@ -141,31 +207,26 @@ func source(e ast.Expr) string {
 }
 
 // members looks for types as JSON Schema writes them, in v and below.
-func (b *toolCompiler) members(v cue.Value, path, as string, depth int) {
+func (b *toolCompiler) members(v cue.Value, path string, as form, depth int) {
+	if s, ok := readSchema(v, !as.constant); ok {
+		more := ""
+		if as.constant {
+			more = "; an object that each call sends is written in the request"
+		}
+		b.habit(v, path, "is JSON Schema, which CUE takes for an object with these members: write %s%s", as.write(s.cue(0)), more)
+		return
+	}
 	it, err := v.Fields(cue.All())
 	if err != nil {
 		return
 	}
-	constants, written := true, ""
 	for it.Next() {
-		s, f := it.Selector(), it.Value()
-		constants = constants && s.ConstraintType() == 0 && f.Validate(cue.Concrete(true)) == nil
-		if name, err := f.String(); err == nil && s.LabelType() == cue.StringLabel && s.Unquoted() == "type" {
-			written = name
+		if s := it.Selector(); s.LabelType() == cue.StringLabel && s.ConstraintType()&cue.PatternConstraint == 0 {
+			b.declares(it.Value(), path+"."+cue.MakePath(cue.Str(s.Unquoted())).String(), declaration(s), depth+1)
 		}
 	}
-	if constants && typeNames[written] != "" {
-		b.habit(v, path, "is JSON Schema, which takes an object with type: %q in it: write %s: %s", written, as, typeNames[written])
-		return
-	}
-	if it, err = v.Fields(cue.All()); err != nil {
-		return
-	}
-	for it.Next() {
-		if s := it.Selector(); s.LabelType() == cue.StringLabel && s.ConstraintType()&(cue.OptionalConstraint|cue.RequiredConstraint) != 0 {
-			name := s.Unquoted()
-			b.declares(it.Value(), path+"."+cue.MakePath(cue.Str(name)).String(), marked(s, name), depth+1)
-		}
+	if e := v.LookupPath(cue.MakePath(cue.AnyString)); e.Exists() {
+		b.declares(e, path+"[string]", form{write: func(t string) string { return as.write("{[string]: " + t + "}") }}, depth+1)
 	}
 }
 

@@ -115,7 +115,7 @@ func TestEachFaultOnce(t *testing.T) {
 		"a shared argument without a mark": {`place!: string`, `place: string`,
 			`c.cue:15:9: domains.items.tools.list.input.place: is neither required (place!), optional (place?), defaulted (… | *value) nor a constant`},
 		"a shared argument of a type that is a value": {`place!: string`, `place!: {type: "string"}`,
-			`c.cue:15:9: domains.items.tools.list.input.place: is JSON Schema, which takes an object with type: "string" in it: write place!: string`},
+			`c.cue:15:9: domains.items.tools.list.input.place: is JSON Schema, which CUE takes for an object with these members: write place!: string`},
 		"a shared argument of a broken pattern": {`place!: string`, `place!: =~"["`,
 			"c.cue:15:19: domains.items.tools.list.input.place: not a regular expression: missing closing ]: `[`"},
 		"arguments that are no struct": {`{#Place, #Page}`, `"q"`,
