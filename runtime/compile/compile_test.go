@@ -331,7 +331,7 @@ func TestFindings(t *testing.T) {
 			[]string{`13 domains.d.tools.t.response.paginate.nextLink: needs the method GET`},
 		},
 		"paginate by a body that is none": {
-			server("t: {description: \"T\", action: \"read\", http: {method: \"POST\", path: \"/x\", form: {a: \"b\"}}, response: paginate: {\noffset: {skip: \"/a\"\ntop: \"n\"}}}"),
+			server("t: {description: \"T\", action: \"read\", http: {method: \"POST\", path: \"/x\", query: n: 3, form: {a: \"b\"}}, response: paginate: {\noffset: {skip: \"/a\"\ntop: \"n\"}}}"),
 			[]string{`13 domains.d.tools.t.response.paginate.offset.skip: /a is a member of the body, and the request has no body of JSON`},
 		},
 		"paginate by a header that is none": {

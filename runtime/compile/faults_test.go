@@ -54,3 +54,28 @@ func TestNameLimits(t *testing.T) {
 	found(t, `"a b"`+rest, "must be 1 to 64")
 	found(t, "t"+rest+"\nu"+strings.Replace(rest, `{`, `{aliases: ["t"], `, 1), "the name t is taken: domains.d.tools.t at test/c.cue:12 answers to it")
 }
+
+// TestPageSizeSent pins that what says how large a page is, is sent: without it
+// paging cannot tell the last page, and says nothing.
+func TestPageSizeSent(t *testing.T) {
+	const query, body = "the request never sends the query parameter ", "the request never sends the member of the body "
+	for _, tt := range []struct{ tool, want string }{
+		{`input: per_page?: int, http: {method: "GET", path: "/x"}, response: paginate: page: {number: "page", size: "perpage"}`, query + "perpage, which is to say how many items a page has; did you mean per_page?"},
+		{`http: {method: "GET", path: "/x"}, response: paginate: offset: {skip: "skip", top: "top"}`, query + "top, which is to say how many items a page has; there is api-version"},
+		{`http: {method: "POST", path: "/x", body: in: sice: 3}, response: paginate: offset: {skip: "/skip", top: "/in/size"}`, body + "/in/size, which is to say how many items a page has; did you mean sice?"},
+		{`http: {method: "POST", path: "/x", body: in: size: 3}, response: paginate: page: {number: "/page", size: "/size"}`, body + "/size"},
+		{`steps: {a: http: {method: "GET", path: "/a", query: size: 3}, b: http: {method: "GET", path: "/b"}}, response: paginate: page: {number: "p", size: "size"}`, query + "size"},
+
+		{`input: size?: int, http: {method: "GET", path: "/x"}, response: paginate: page: {number: "page", size: "size"}`, ""},
+		{`input: n?: int, http: {method: "GET", path: "/x{?n}"}, response: paginate: page: {number: "page", size: "n"}`, ""},
+		{`http: {method: "GET", path: "/x"}, response: paginate: page: {number: "page", size: "api-version"}`, ""}, // the upstream's
+		{`input: n?: int, http: {method: "GET", path: "/x", query: {if input.n != _|_ {size: input.n}}}, response: paginate: page: {number: "page", size: "size"}`, ""},
+		{`input: n?: int, http: {method: "POST", path: "/x", body: {if input.n != _|_ {size: input.n}}}, response: paginate: page: {number: "/page", size: "/size"}`, ""},
+		{`input: n!: {size?: int}, http: {method: "POST", path: "/x", body: input.n}, response: paginate: page: {number: "/page", size: "/size"}`, ""},
+		{`steps: {a: http: {method: "GET", path: "/a"}, b: http: {method: "GET", url: steps.a.result.link}}, response: paginate: page: {number: "p", size: "size"}`, ""},
+		{`http: {method: "GET", path: "/x"}, response: paginate: page: number: "page"`, ""},
+		{`http: {method: "GET", path: "/x"}, response: paginate: cursor: {in: "c", jq: ".c"}`, ""},
+	} {
+		found(t, `t: {description: "T", action: "read", `+tt.tool+`}`, tt.want)
+	}
+}

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"slices"
+	"strings"
 
 	"cuelang.org/go/cue"
 
@@ -97,10 +98,10 @@ func (b *toolCompiler) pager(step *exec.Step, v cue.Value, field string) exec.Pa
 		return by
 	}
 	if m, ok := below(v, "page"); ok {
-		return &exec.ByNumber{Number: b.place(step, m, field+".page", "number"), First: whole(m, "first", 1), Size: b.place(step, m, field+".page", "size")}
+		return &exec.ByNumber{Number: b.place(step, m, field+".page", "number"), First: whole(m, "first", 1), Size: b.size(step, m, field+".page", "size")}
 	}
 	if m, ok := below(v, "offset"); ok {
-		return &exec.ByOffset{Skip: b.place(step, m, field+".offset", "skip"), Size: b.place(step, m, field+".offset", "top")}
+		return &exec.ByOffset{Skip: b.place(step, m, field+".offset", "skip"), Size: b.size(step, m, field+".offset", "top")}
 	}
 	for _, name := range []string{"link", "nextLink"} {
 		if _, ok := below(v, name); ok && step.Request.Method != "GET" {
@@ -124,6 +125,24 @@ func (b *toolCompiler) place(step *exec.Step, v cue.Value, field, name string) e
 	}
 	if req := step.Request; req.Body == nil || req.Body.Kind != bind.BodyJSON {
 		b.fault(field+"."+name, "%s is a member of the body, and the request has no body of JSON", p)
+	}
+	return p
+}
+
+// size reads where requests say how many items a page has. Paging sets all other
+// places itself; this one it reads, and what is never sent says nothing.
+func (b *toolCompiler) size(step *exec.Step, v cue.Value, field, name string) exec.Place {
+	p := b.place(step, v, field, name)
+	if p == "" || p.InBody() && (step.Request.Body == nil || step.Request.Body.Kind != bind.BodyJSON) {
+		return p
+	}
+	if sent, names, known := p.Sent(step.Request); known && !sent {
+		what := "query parameter"
+		if p.InBody() {
+			what = "member of the body"
+		}
+		near := didYouMean(string(p)[strings.LastIndex(string(p), "/")+1:], names)
+		b.fault(field+"."+name, "the request never sends the %s %s, which is to say how many items a page has%s", what, p, near)
 	}
 	return p
 }

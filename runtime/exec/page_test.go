@@ -292,7 +292,7 @@ func TestPaginationAway(t *testing.T) {
 // not.
 func TestPaginationShapes(t *testing.T) {
 	for _, tt := range []struct{ body, response, want string }{
-		{`[1, 2]`, `paginate: page: {number: "p", size: "s"}`, `{"items":[1,2]`},
+		{`[1, 2]`, `paginate: page: number: "p"`, `{"items":[1,2]`},
 		{`null`, `paginate: link: true`, `{"items":[]}`},
 		{``, `paginate: link: true`, `{"items":[]}`},
 		{`{"value":null}`, `paginate: {items: ".value", link: true}`, `{"items":[]}`},

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,6 +28,56 @@ func (p Place) pointer() []string {
 		names[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
 	}
 	return names
+}
+
+// Sent says whether requests hold something at the place, if only where the caller
+// gives it, and gives the names that they have there. known is false where that
+// shows only when the call is made.
+func (p Place) Sent(req *bind.Request) (sent bool, names []string, known bool) {
+	if !p.InBody() {
+		if req.URL != nil {
+			return false, nil, false
+		}
+		for _, v := range req.Path.Vars() {
+			if v.Query {
+				names = append(names, v.Name)
+			}
+		}
+		if req.Base != nil {
+			names = slices.AppendSeq(names, maps.Keys(req.Base.Query()))
+		}
+		more, known := fieldNames(slices.Concat(req.Query, req.BaseQuery))
+		names = append(names, more...)
+		slices.Sort(names)
+		return slices.Contains(names, string(p)), names, known
+	}
+	if req.Body == nil {
+		return false, nil, true
+	}
+	node := req.Body.Value
+	for _, name := range p.pointer() {
+		object, ok := node.(bind.Object)
+		if !ok {
+			return false, nil, false
+		}
+		if names, known = fieldNames(object); !known {
+			return false, nil, false
+		}
+		i := slices.Index(names, name)
+		if i < 0 {
+			return false, names, true
+		}
+		node = object[i].Value
+	}
+	return true, names, true
+}
+
+// fieldNames gives the names of fields, unless some show only when the call is made.
+func fieldNames(fields []bind.Field) (names []string, known bool) {
+	for _, f := range fields {
+		names = append(names, f.Name)
+	}
+	return names, !slices.Contains(names, "")
 }
 
 // put changes a request so that the place holds a text or a number.
