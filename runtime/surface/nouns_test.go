@@ -275,6 +275,10 @@ func TestUnion(t *testing.T) {
 		{`{"type":"object","additionalProperties":{"type":"integer"}}`, `{"type":"object","additionalProperties":{"type":"string"}}`, `{"type":"object","additionalProperties":{"type":["integer","string"]}}`},
 		{`{"type":"object","patternProperties":{"^a":{}},"additionalProperties":false}`, `{"type":"object","additionalProperties":false}`, `{"type":"object"}`},
 		{`{"anyOf":[{"type":"string"}]}`, `{"type":"integer"}`, `{}`},
+		{`{"type":"object","additionalProperties":false}`, object(`"a":{"type":"string"}`, ``), `{"type":"object","additionalProperties":false,"properties":{"a":{"type":"string"}}}`},
+		{`{"type":"object","patternProperties":{"^a":{"type":"integer"}},"additionalProperties":false}`, object(`"a":{"type":"string"}`, ``), `{"type":"object"}`},
+		{`{"type":"array","prefixItems":[{"type":"string"}],"items":{"type":"integer"}}`, `{"type":"array","items":{"type":"integer"}}`, `{"type":"array"}`},
+		{`{"type":"array","items":{},"contains":{"type":"integer"},"minContains":0}`, `{"type":"array","items":{},"contains":{"type":"integer"}}`, `{"type":"array","items":{}}`},
 	} {
 		if got := string(join(json.RawMessage(c.a), json.RawMessage(c.b))); got != c.want {
 			t.Errorf("%s and %s:\n got %s\nwant %s", c.a, c.b, got, c.want)
@@ -319,15 +323,26 @@ func TestUnionIsTrue(t *testing.T) {
 				}
 			}
 		}
-		more := pick(``, `,"additionalProperties":false`, `,"additionalProperties":true`, `,"additionalProperties":{"type":"integer"}`)
-		return fmt.Sprintf(`{"type":"object","properties":{%s},"required":[%s]%s}`, strings.Join(properties, ","), strings.Join(required, ","), more)
+		members := []string{`"type":"object"`, `"required":[` + strings.Join(required, ",") + `]`}
+		if len(properties) > 0 || rnd.IntN(2) == 0 {
+			members = append(members, `"properties":{`+strings.Join(properties, ",")+`}`)
+		}
+		if rnd.IntN(4) == 0 {
+			members = append(members, `"patternProperties":{"^[ad]":{"type":"integer"}}`)
+		}
+		if more := pick(``, `false`, `true`, `{"type":"integer"}`); more != "" {
+			members = append(members, `"additionalProperties":`+more)
+		}
+		return `{` + strings.Join(members, ",") + `}`
 	}
 	schemaOf = func(depth int) string {
 		if depth > 0 && rnd.IntN(2) == 0 {
 			if rnd.IntN(2) == 0 {
 				return object(depth)
 			}
-			return `{"type":"array","items":` + schemaOf(depth-1) + `}`
+			prefix := pick(``, ``, `,"prefixItems":[{"type":"string"}]`, `,"prefixItems":[{"type":"boolean"}]`)
+			contains := pick(``, ``, `,"contains":{"type":"integer"}`, `,"contains":{"type":"integer"},"minContains":0`)
+			return `{"type":"array","items":` + schemaOf(depth-1) + prefix + contains + `}`
 		}
 		return pick(`{}`, `{"type":"string"}`, `{"type":"string","pattern":"^x"}`, `{"type":"string","enum":["x","y"]}`, `{"type":"integer","minimum":1}`,
 			`{"type":"number","maximum":1}`, `{"type":["string","null"]}`, `{"const":"x"}`, `{"enum":[1,"x"]}`, `{"anyOf":[{"type":"string"},{"type":"integer"}]}`, `{"type":"boolean"}`)
@@ -336,7 +351,7 @@ func TestUnionIsTrue(t *testing.T) {
 	valueOf = func(depth int) string {
 		if depth > 0 && rnd.IntN(2) == 0 {
 			if rnd.IntN(3) == 0 {
-				return `[` + valueOf(depth-1) + `]`
+				return pick(`[]`, `[`+valueOf(depth-1)+`]`, `[`+valueOf(depth-1)+`,`+valueOf(depth-1)+`]`)
 			}
 			var members []string
 			for _, name := range []string{"a", "b", "c", "d"} {
@@ -348,27 +363,31 @@ func TestUnionIsTrue(t *testing.T) {
 		}
 		return pick(`"x"`, `"y"`, `"z"`, `0`, `1`, `2`, `1.5`, `null`, `true`)
 	}
-	accepts := func(schema, value string) bool {
+	acceptor := func(schema string) func(value string) bool {
 		v, err := jsonschema.NewValidator(json.RawMessage(`{"type":"object","properties":{"v":` + schema + `}}`))
 		if err != nil {
 			t.Fatalf("%v in %s", err, schema)
 		}
-		return len(v.Validate(json.RawMessage(`{"v":`+value+`}`))) == 0
+		return func(value string) bool { return len(v.Validate(json.RawMessage(`{"v":`+value+`}`))) == 0 }
 	}
 	told := 0
-	for range 500 {
+	for range 3000 {
 		a, b := schemaOf(2), schemaOf(2)
 		if rnd.IntN(2) == 0 {
 			a, b = object(1), object(1)
 		}
 		joined := string(join(json.RawMessage(a), json.RawMessage(b)))
-		for range 5 {
+		if joined == "{}" {
+			continue
+		}
+		one, other, both := acceptor(a), acceptor(b), acceptor(joined)
+		for range 10 {
 			value := valueOf(3)
-			if (accepts(a, value) || accepts(b, value)) && !accepts(joined, value) {
-				t.Fatalf("%s and %s are joined to %s, which refuses %s", a, b, joined, value)
+			if both(value) {
+				continue
 			}
-			if !accepts(joined, value) {
-				told++
+			if told++; one(value) || other(value) {
+				t.Fatalf("%s and %s are joined to %s, which refuses %s", a, b, joined, value)
 			}
 		}
 	}

@@ -142,6 +142,10 @@ func joined(keyword string, a, b json.RawMessage, x, y []member) json.RawMessage
 	switch {
 	case keyword == "additionalProperties" && !others(x, y):
 		return nil
+	case slices.ContainsFunc(leans[keyword], func(on string) bool { return !bytes.Equal(get(x, on), get(y, on)) }):
+		return nil
+	case keyword == "properties" && acceptsObjects(x) && acceptsObjects(y):
+		return joinProperties(x, y)
 	case bytes.Equal(a, b):
 		return a
 	case keyword == "description" || keyword == "examples" || keyword == "default" || keyword == "title" || keyword == "deprecated":
@@ -160,8 +164,6 @@ func joined(keyword string, a, b json.RawMessage, x, y []member) json.RawMessage
 		if isObject(a) && isObject(b) {
 			return join(a, b)
 		}
-	case "properties":
-		return joinProperties(a, b, x, y)
 	case "required":
 		theirs := stringsOf(b)
 		both := slices.DeleteFunc(stringsOf(a), func(n string) bool { return !slices.Contains(theirs, n) })
@@ -182,11 +184,17 @@ func alone(keyword string, value json.RawMessage, other []member) json.RawMessag
 	return value
 }
 
+// leans names the keywords on whose presence it depends what a keyword is about
+// (draft 2020-12, core, section 10.3.1): of two that differ in those it says two things.
+var leans = map[string][]string{
+	"items":    {"prefixItems"},
+	"contains": {"minContains", "maxContains"},
+}
+
 // joinProperties joins the properties of two objects. One that an open object does
 // not name may be anything there.
-func joinProperties(a, b json.RawMessage, x, y []member) json.RawMessage {
-	mine, theirs := read(a), read(b)
-	closed := func(s []member) bool { return string(get(s, "additionalProperties")) == "false" }
+func joinProperties(x, y []member) json.RawMessage {
+	mine, theirs := read(get(x, "properties")), read(get(y, "properties"))
 	var out []member
 	for _, m := range mine {
 		if t := get(theirs, m.name); t != nil {
@@ -200,7 +208,22 @@ func joinProperties(a, b json.RawMessage, x, y []member) json.RawMessage {
 			out = append(out, t)
 		}
 	}
+	if len(out) == 0 && (mine == nil || theirs == nil) {
+		return nil
+	}
 	return writeObject(out)
+}
+
+// acceptsObjects says whether a schema may accept an object.
+func acceptsObjects(s []member) bool {
+	types := typesOf(s)
+	return types == nil || slices.Contains(types, "object")
+}
+
+// closed says whether an object has the properties that its schema names and no
+// others.
+func closed(s []member) bool {
+	return string(get(s, "additionalProperties")) == "false" && get(s, "patternProperties") == nil
 }
 
 // others says whether what two objects say of the properties that they do not name
@@ -209,15 +232,11 @@ func others(x, y []member) bool {
 	if !bytes.Equal(get(x, "patternProperties"), get(y, "patternProperties")) {
 		return false
 	}
-	if string(get(x, "additionalProperties")) == "false" && string(get(y, "additionalProperties")) == "false" {
+	if closed(x) && closed(y) {
 		return true
 	}
-	for _, m := range read(get(x, "properties")) {
-		if get(read(get(y, "properties")), m.name) == nil {
-			return false
-		}
-	}
-	return len(read(get(x, "properties"))) == len(read(get(y, "properties")))
+	mine, theirs := read(get(x, "properties")), read(get(y, "properties"))
+	return len(mine) == len(theirs) && !slices.ContainsFunc(mine, func(m member) bool { return get(theirs, m.name) == nil })
 }
 
 // joinTypes gives the types of both: an integer is a number too.
