@@ -28,7 +28,7 @@ type Argument struct {
 // declaration.
 func Arguments(object json.RawMessage) []Argument {
 	n := read(object)
-	w := writer{defs: n.Defs, depth: maxDepth}
+	w := newWriter(n.Defs, maxDepth)
 	var all []Argument
 	for _, p := range n.Properties {
 		var notes struct {

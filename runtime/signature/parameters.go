@@ -23,12 +23,12 @@ type Parameter struct {
 // Parameters gives the properties of an object schema, as declared.
 func Parameters(object json.RawMessage) []Parameter {
 	s := read(object)
-	return writer{defs: s.Defs, depth: maxDepth}.fields(s)
+	return newWriter(s.Defs, maxDepth).fields(s)
 }
 
 // Shape writes the type of what a schema describes, as in a signature.
 func Shape(raw json.RawMessage) string {
-	return writer{defs: read(raw).Defs, depth: maxDepth}.shape(raw)
+	return newWriter(read(raw).Defs, maxDepth).shape(raw)
 }
 
 func (w writer) fields(s schema) []Parameter {
@@ -59,13 +59,11 @@ func (w writer) inside(s schema) (schema, writer) {
 	for range maxDepth {
 		switch {
 		case s.Ref != "":
-			name := refName(s.Ref)
-			i := slices.IndexFunc(w.defs, func(p property) bool { return p.name == name })
-			if i < 0 || slices.Contains(w.following, name) {
+			to, in, ok := w.follow(refName(s.Ref))
+			if !ok {
 				return schema{}, w
 			}
-			w.following = append(slices.Clone(w.following), name)
-			s = read(w.defs[i].schema)
+			s, w = read(to), in
 		case slices.Equal(s.types(), []string{"array"}) && s.Items != nil:
 			s = read(s.Items)
 		case slices.Equal(s.types(), []string{"object"}):

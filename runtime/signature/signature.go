@@ -30,22 +30,35 @@ const maxDepth = 16
 // cut at its optional arguments, and where the required ones alone are too long,
 // their shapes are written less deep; … stands for what is missing.
 func Of(t *catalog.Tool) string {
-	var s string
 	for _, depth := range []int{maxDepth, 2, 1, 0} {
 		required, optional := parameters(t.InputSchema, depth)
-		for n := len(optional); n >= 0; n-- {
-			if s = write(t.Name, required, optional[:n], n < len(optional)); tokens.Count(s) <= MaxTokens {
-				return s
-			}
+		if s, ok := longest(len(optional), func(n int) string { return write(t.Name, required, optional[:n], n < len(optional)) }); ok {
+			return s
 		}
 	}
 	required, optional := parameters(t.InputSchema, 0)
-	for n := len(required) - 1; n >= 0; n-- {
-		if s = write(t.Name, required[:n], nil, n < len(required)+len(optional)); tokens.Count(s) <= MaxTokens {
+	s, _ := longest(len(required), func(n int) string { return write(t.Name, required[:n], nil, n < len(required)+len(optional)) })
+	return s
+}
+
+// longest gives the longest of the texts of 0 to most parameters that MaxTokens
+// leaves room for, and whether there is one; otherwise that of none.
+func longest(most int, text func(int) string) (string, bool) {
+	if s := text(most); tokens.Count(s) <= MaxTokens {
+		return s, true
+	}
+	fits := text(0)
+	if tokens.Count(fits) > MaxTokens {
+		return fits, false
+	}
+	for n := 1; n < most; n++ { // counting up, so that thousands that there is no room for are not counted
+		s := text(n)
+		if tokens.Count(s) > MaxTokens {
 			break
 		}
+		fits = s
 	}
-	return s
+	return fits, true
 }
 
 func write(name string, required, optional []string, cut bool) string {
@@ -61,7 +74,7 @@ func write(name string, required, optional []string, cut bool) string {
 // written out.
 func parameters(object json.RawMessage, depth int) (required, optional []string) {
 	n := read(object)
-	w := writer{defs: n.Defs, depth: depth}
+	w := newWriter(n.Defs, depth)
 	for _, p := range n.Properties {
 		s := w.parameter(p.name, p.schema, slices.Contains(n.Required, p.name))
 		if slices.Contains(n.Required, p.name) {
@@ -151,7 +164,30 @@ func (s schema) types() []string {
 type writer struct {
 	defs      properties
 	following []string // references that are being written, against cycles
+	followed  *int     // references that have been written
 	depth     int
+}
+
+// maxFollowed bounds how many references of one schema are written out:
+// definitions that all refer to each other would be written in every order that
+// there is.
+const maxFollowed = 200
+
+func newWriter(defs properties, depth int) writer {
+	return writer{defs: defs, followed: new(int), depth: depth}
+}
+
+// follow gives what a reference leads to, and a writer of what is within; false
+// where its name alone is written, since it is being written already, or too
+// much has been.
+func (w writer) follow(name string) (json.RawMessage, writer, bool) {
+	i := slices.IndexFunc(w.defs, func(p property) bool { return p.name == name })
+	if i < 0 || slices.Contains(w.following, name) || w.depth <= 0 || *w.followed == maxFollowed {
+		return nil, w, false
+	}
+	*w.followed++
+	w.following = append(slices.Clone(w.following), name)
+	return w.defs[i].schema, w, true
 }
 
 // parameter is one property: name, name: type, name?: type or name=default.
@@ -256,12 +292,10 @@ func (w writer) inner() writer {
 // reference writes what $ref leads to, or its name where that is being written.
 func (w writer) reference(ref string) string {
 	name := refName(ref)
-	i := slices.IndexFunc(w.defs, func(p property) bool { return p.name == name })
-	if i < 0 || slices.Contains(w.following, name) || w.depth <= 0 {
-		return word(name)
+	if schema, in, ok := w.follow(name); ok {
+		return in.inner().shape(schema)
 	}
-	w.following = append(slices.Clone(w.following), name)
-	return w.inner().shape(w.defs[i].schema)
+	return word(name)
 }
 
 // refName is the name of the definition that a reference leads to.

@@ -127,3 +127,27 @@ func TestParameters(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// Definitions that all refer to each other can be followed in as many orders as
+// there are: they are written out so far and no farther.
+func TestEntangled(t *testing.T) {
+	const n = 8
+	var defs []string
+	for i := range n {
+		var members []string
+		for j := range n {
+			members = append(members, fmt.Sprintf(`"p%d":{"$ref":"#/$defs/D%d"}`, j, j))
+		}
+		defs = append(defs, fmt.Sprintf(`"D%d":%s`, i, object(strings.Join(members, ","), ``)))
+	}
+	schema := json.RawMessage(`{"type":"object","properties":{"a":{"$ref":"#/$defs/D0"}},"$defs":{` + strings.Join(defs, ",") + `}}`)
+	told, err := json.Marshal(Parameters(schema))
+	if err != nil || len(told) > 200_000 {
+		t.Errorf("%v; the parameters have %d bytes", err, len(told))
+	}
+	for what, text := range map[string]string{"type": Arguments(schema)[0].Type, "shape": Shape(schema)} {
+		if len(text) > 50_000 {
+			t.Errorf("the %s has %d bytes", what, len(text))
+		}
+	}
+}

@@ -84,6 +84,8 @@ const searchTools = "search_tools"
 const (
 	defaultHits = 10
 	maxHits     = 50
+	// maxQuery is the longest query in bytes: the time grows with it.
+	maxQuery = 4096
 )
 
 // searchTools gives search_tools, where the configuration asks for it. domain and
@@ -109,6 +111,9 @@ func (m *meta) search(_ context.Context, _ call.Caller, e *envelope) call.Result
 	query := e.text("query", true)
 	domain, action := e.text("domain", false), e.text("action", false)
 	limit := e.number("limit", defaultHits, maxHits)
+	if len(query) > maxQuery {
+		e.faults = append(e.faults, fmt.Sprintf("query is longer than %d bytes: give the words that matter", maxQuery))
+	}
 	if refusal, bad := e.close(); bad {
 		return refusal
 	}

@@ -68,6 +68,7 @@ func TestSearchTools(t *testing.T) {
 		{`{"query":"x","domain":"secret","action":"reed"}`, `{"error":"unknown domain: secret; unknown action: reed","nearest":["secrets","read"]}`, true, nil},
 		{`{}`, wrong(searchTools, searchSchema, "missing required argument: query"), true, nil},
 		{`{"query":"x","limit":0,"top":1}`, wrong(searchTools, searchSchema, "limit must be a whole number from 1 to 50; unknown argument: top"), true, nil},
+		{`{"query":"` + strings.Repeat("x", maxQuery+1) + `"}`, wrong(searchTools, searchSchema, "query is longer than 4096 bytes: give the words that matter"), true, nil},
 		{`{"query":"x","limit":1.5}`, wrong(searchTools, searchSchema, "limit must be a whole number from 1 to 50"), true, nil},
 	} {
 		got, r := ask(t, s, searchTools, c.args)
