@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -66,60 +67,96 @@ type folder struct {
 
 // write writes files with paths below the folder, or with check says how those on
 // disk differ. within names the folders that are looked through for files to take
-// away.
+// away. Nothing outside of the folder is read or written: a symbolic link in it
+// that leads there is an error.
 func (f folder) write(cmd *cobra.Command, files []skill.File, within []string) error {
-	want := map[string]string{}
+	want := map[string]bool{}
+	folded := map[string]string{} // some file systems take no account of case
 	for _, x := range files {
-		want[filepath.Join(f.dir, filepath.FromSlash(x.Path))] = x.Text
+		if other, ok := folded[strings.ToLower(x.Path)]; ok {
+			return fmt.Errorf("%s and %s would be one file in %s: rename what they are named after", other, x.Path, f.dir)
+		}
+		want[x.Path], folded[strings.ToLower(x.Path)] = true, x.Path
 	}
-	stale, err := f.stale(want, within)
+	if !f.check {
+		if err := os.MkdirAll(f.dir, 0o777); err != nil {
+			return err
+		}
+	}
+	root, err := os.OpenRoot(f.dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // all files are missing
+		return f.compare(cmd, files, nil, nil)
+	case err != nil:
+		return err
+	}
+	defer root.Close()
+	stale, err := f.stale(root, want, within)
 	if err != nil {
 		return err
 	}
 	if f.check {
-		return f.compare(cmd, files, stale)
+		return f.compare(cmd, files, root, stale)
 	}
-	for path := range want {
-		if data, err := os.ReadFile(path); err == nil && !bytes.Contains(data, []byte(f.mark)) {
-			return fmt.Errorf("%s is there, and was not written by this command: move it away, or choose another folder", path)
+	for _, x := range files {
+		switch data, err := f.read(root, x.Path); {
+		case err != nil:
+			return err
+		case data != nil && !bytes.Contains(data, []byte(f.mark)):
+			return fmt.Errorf("%s is there, and was not written by this command: move it away, or choose another folder", f.path(x.Path))
 		}
 	}
 	for _, x := range files {
-		path := filepath.Join(f.dir, filepath.FromSlash(x.Path))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return err
+		name := filepath.FromSlash(x.Path)
+		if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			return fmt.Errorf("%s: %w", f.path(x.Path), err)
 		}
-		if err := os.WriteFile(path, []byte(x.Text), 0o666); err != nil {
-			return err
+		if err := root.WriteFile(name, []byte(x.Text), 0o666); err != nil {
+			return fmt.Errorf("%s: %w", f.path(x.Path), err)
 		}
-		fmt.Fprintln(cmd.ErrOrStderr(), "metacue: wrote", path)
+		fmt.Fprintln(cmd.ErrOrStderr(), "metacue: wrote", f.path(x.Path))
 	}
-	for _, path := range stale {
-		if err := os.Remove(path); err != nil {
-			return err
+	for _, name := range stale {
+		if err := root.Remove(filepath.FromSlash(name)); err != nil {
+			return fmt.Errorf("%s: %w", f.path(name), err)
 		}
-		fmt.Fprintln(cmd.ErrOrStderr(), "metacue: took away", path)
+		fmt.Fprintln(cmd.ErrOrStderr(), "metacue: took away", f.path(name))
 	}
 	return nil
 }
 
+// path is where a file of the folder is.
+func (f folder) path(name string) string { return filepath.Join(f.dir, filepath.FromSlash(name)) }
+
+// read gives what is in a file of the folder, nil where there is none.
+func (f folder) read(root *os.Root, name string) ([]byte, error) {
+	if root == nil {
+		return nil, nil
+	}
+	data, err := root.ReadFile(filepath.FromSlash(name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", f.path(name), err)
+	}
+	return append([]byte{}, data...), nil
+}
+
 // stale finds the files that were written before and are not wanted now.
-func (f folder) stale(want map[string]string, within []string) ([]string, error) {
+func (f folder) stale(root *os.Root, want map[string]bool, within []string) ([]string, error) {
 	var all []string
 	for _, dir := range within {
-		err := filepath.WalkDir(filepath.Join(f.dir, filepath.FromSlash(dir)), func(path string, d fs.DirEntry, err error) error {
+		err := fs.WalkDir(root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil
 			}
-			if err != nil || !d.Type().IsRegular() || filepath.Ext(path) != ".md" {
+			if err != nil || want[name] || !d.Type().IsRegular() || path.Ext(name) != ".md" {
 				return err
 			}
-			if _, ok := want[path]; ok {
-				return nil
-			}
-			data, err := os.ReadFile(path)
-			if err == nil && bytes.Contains(data, []byte(f.mark)) {
-				all = append(all, path)
+			data, err := f.read(root, name)
+			if bytes.Contains(data, []byte(f.mark)) {
+				all = append(all, name)
 			}
 			return err
 		})
@@ -131,22 +168,21 @@ func (f folder) stale(want map[string]string, within []string) ([]string, error)
 }
 
 // compare prints how the files on disk differ from those that are wanted.
-func (f folder) compare(cmd *cobra.Command, files []skill.File, stale []string) error {
+func (f folder) compare(cmd *cobra.Command, files []skill.File, root *os.Root, stale []string) error {
 	differ := len(stale) > 0
 	for _, x := range files {
-		path := filepath.Join(f.dir, filepath.FromSlash(x.Path))
-		got, err := os.ReadFile(path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		got, err := f.read(root, x.Path)
+		if err != nil {
 			return err
 		}
 		// A checkout may have other line ends; they say nothing.
-		if d := diff.Diff(path, bytes.ReplaceAll(got, []byte("\r\n"), []byte("\n")), "exported now", []byte(x.Text)); d != nil {
+		if d := diff.Diff(f.path(x.Path), bytes.ReplaceAll(got, []byte("\r\n"), []byte("\n")), "exported now", []byte(x.Text)); d != nil {
 			differ = true
 			fmt.Fprintf(cmd.OutOrStdout(), "%s", d)
 		}
 	}
-	for _, path := range stale {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s: the configuration does not ask for it any more\n", path)
+	for _, name := range stale {
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: the configuration does not ask for it any more\n", f.path(name))
 	}
 	if differ {
 		return fmt.Errorf("%s is out of date: run the same command without --check", strings.TrimSuffix(f.dir, "/"))

@@ -50,7 +50,7 @@ func pages(c *catalog.Catalog, face surface.Surface) []skill.File {
 	fmt.Fprintf(&index, "%s\n\n# %s\n\n", docsMark, c.Server.Title)
 	files := []skill.File{{Path: "README.md"}}
 	for _, d := range c.Domains {
-		fmt.Fprintf(&index, "- [%s](%s.md): %s (%s)\n", d.Name, d.Name, d.Description, count(len(d.Tools), "tool"))
+		fmt.Fprintf(&index, "- [%s](%s.md): %s (%s)\n", d.Name, d.Name, skill.Line(d.Description), count(len(d.Tools), "tool"))
 		var page strings.Builder
 		fmt.Fprintf(&page, "%s\n\n# %s\n\n%s\n", docsMark, d.Name, d.Description)
 		for _, t := range d.Tools {

@@ -33,13 +33,16 @@ func (g gone) and(more gone) gone {
 // names finds what may be the name of a tool in prose, with the quotes around it.
 var names = regexp.MustCompile("[`\"']?[A-Za-z0-9_][A-Za-z0-9_.-]*[`\"']?")
 
+// capitalInside finds names such as listPages and listIDs.
+var capitalInside = regexp.MustCompile(`[a-z].*[A-Z]|[A-Z][A-Z]+[a-z]`)
+
 // named says whether a text names a tool that is gone. A name that is a common
-// word, of letters alone, counts in quotes only.
+// word, of letters alone and with no capital inside, counts in quotes only.
 func (g gone) named(text string) bool {
 	for _, word := range names.FindAllString(text, -1) {
 		bare := strings.Trim(word, "`\"'")
-		plain := !strings.ContainsAny(bare, "_.-0123456789")
 		for _, name := range []string{bare, strings.TrimRight(bare, ".-")} {
+			plain := !strings.ContainsAny(name, "_.-0123456789") && !capitalInside.MatchString(name)
 			if g.names[name] && (!plain || word != bare && strings.ContainsAny(word[:1], "`\"'")) {
 				return true
 			}

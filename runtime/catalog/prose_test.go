@@ -8,11 +8,14 @@ import (
 
 // TestProse shows what becomes of text that names tools out of bounds.
 func TestProse(t *testing.T) {
-	g := gone{map[string]bool{"get_page": true, "search": true, "wiki-get": true, "a.b": true}}
+	g := gone{map[string]bool{"get_page": true, "search": true, "wiki-get": true, "a.b": true, "listPages": true, "Search": true, "HTTPGet": true}}
 	for text, want := range map[string]string{
 		"Nothing of it":                                 "Nothing of it",
 		"Finds items; get_page then reads them":         "Finds items",
 		"Finds items. `get_page` reads them. Both read": "Finds items. Both read",
+		"Go on. Then listPages, listpages, ListPages":   "Go on.",
+		"Only search. Go on":                            "Only search. Go on",
+		"HTTPGet it. Or not":                            "Or not",
 		"Use get_page.":                                 "",
 		"Search for things":                             "Search for things",
 		"Call `search` first. Then go on.":              "Then go on.",

@@ -57,7 +57,7 @@ func Files(c *catalog.Catalog, s catalog.Skill, spell Spell) []File {
 	for _, d := range w.domains() {
 		files = append(files, File{
 			Path: s.Name + "/" + reference(d),
-			Text: Mark + "\n\n# " + line(d.Description) + "\n" + w.sections(w.of(d), "##"),
+			Text: Mark + "\n\n# " + Line(d.Description) + "\n" + w.sections(w.of(d), "##"),
 		})
 	}
 	return files
@@ -82,9 +82,9 @@ const maxDescription = 1024
 // tools from it says what is left, as far as there is room: its own words promise
 // the rest.
 func Description(s catalog.Skill) string {
-	text := strings.TrimSuffix(line(s.Description), ".") + "."
+	text := strings.TrimSuffix(Line(s.Description), ".") + "."
 	if !s.Partial {
-		return line(s.Description)
+		return Line(s.Description)
 	}
 	left := " Here only with " + strings.Join(s.Tools, ", ") + "."
 	if room := maxDescription - len(text); len(left) > room {
@@ -113,7 +113,7 @@ func (w *writer) defaults() string {
 	var all []string
 	for _, t := range w.tools {
 		for _, a := range signature.Arguments(t.InputSchema) {
-			if text := "`" + a.Name + "` = " + code(string(a.Default)); holds(t.Defaults, a.Name) && !slices.Contains(all, text) {
+			if text := code(a.Name) + " = " + code(string(a.Default)); holds(t.Defaults, a.Name) && !slices.Contains(all, text) {
 				all = append(all, text)
 			}
 		}
@@ -178,20 +178,20 @@ func Tool(b *strings.Builder, t *catalog.Tool, heading string, spell Spell) {
 	if len(required) > 0 {
 		b.WriteString("\n| Required | Type | |\n| --- | --- | --- |\n")
 		for _, a := range required {
-			fmt.Fprintf(b, "| `%s` | %s | %s |\n", a.Name, kind(a), about(a))
+			fmt.Fprintf(b, "| %s | %s | %s |\n", code(a.Name), kind(a), about(a))
 		}
 	}
 	if len(optional) > 0 {
 		b.WriteString("\n| Optional | Type | Default | |\n| --- | --- | --- | --- |\n")
 		for _, a := range optional {
-			fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", a.Name, kind(a), code(string(a.Default)), about(a))
+			fmt.Fprintf(b, "| %s | %s | %s | %s |\n", code(a.Name), kind(a), code(string(a.Default)), about(a))
 		}
 	}
 	x := example(t, required)
 	name, arguments := spell(t, x.Arguments)
-	fmt.Fprintf(b, "\n%s:\n\n```\n%s %s\n```\n", strings.TrimSuffix(orElse(line(x.Description), "For example"), "."), name, arguments)
+	fmt.Fprintf(b, "\n%s:\n\n```\n%s %s\n```\n", strings.TrimSuffix(orElse(Line(x.Description), "For example"), "."), name, arguments)
 	if t.Returns != "" {
-		fmt.Fprintf(b, "\nIt answers %s.\n", strings.TrimSuffix(line(t.Returns), "."))
+		fmt.Fprintf(b, "\nIt answers %s.\n", strings.TrimSuffix(Line(t.Returns), "."))
 	}
 }
 
@@ -222,7 +222,7 @@ func kind(a signature.Argument) string {
 	if a.Limits == "" {
 		return code(a.Type)
 	}
-	return code(a.Type) + " " + strings.ReplaceAll(line(a.Limits), "|", `\|`)
+	return code(a.Type) + " " + strings.ReplaceAll(Line(a.Limits), "|", `\|`)
 }
 
 // about is what a table says of an argument: its description, or an example.
@@ -249,18 +249,18 @@ func code(text string) string {
 	if fence != "`" {
 		text = " " + text + " " // CommonMark 0.31, section 6.1
 	}
-	return fence + strings.ReplaceAll(line(text), "|", `\|`) + fence
+	return fence + strings.ReplaceAll(Line(text), "|", `\|`) + fence
 }
 
 // cell writes a text in a cell of a table.
-func cell(text string) string { return strings.ReplaceAll(line(text), "|", `\|`) }
+func cell(text string) string { return strings.ReplaceAll(Line(text), "|", `\|`) }
 
-// line makes one line of a text.
-func line(text string) string { return strings.Join(strings.Fields(text), " ") }
+// Line makes one line of a text.
+func Line(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // sentence ends a text as a sentence.
 func sentence(text string) string {
-	text = line(text)
+	text = Line(text)
 	if text == "" || strings.ContainsAny(text[len(text)-1:], ".!?:;") {
 		return text
 	}
@@ -279,6 +279,6 @@ func quoted(text string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(line(text)) // text is always JSON
+	_ = e.Encode(Line(text)) // text is always JSON
 	return strings.TrimSuffix(b.String(), "\n")
 }

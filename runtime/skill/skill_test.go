@@ -102,3 +102,15 @@ func TestRules(t *testing.T) {
 		}
 	}
 }
+
+// A table stays one whatever an argument is called.
+func TestNamesInTables(t *testing.T) {
+	tool := &catalog.Tool{Name: "f", InputSchema: json.RawMessage(`{"type":"object","properties":{"a` + "`" + `b|c":{"type":"string"},"d|e":{"type":"string"}},"required":["d|e"]}`)}
+	var b strings.Builder
+	Tool(&b, tool, "##", spell)
+	for _, row := range []string{"\n| ``a`b\\|c`` | `string` |", "\n| `d\\|e` | `string` |"} {
+		if !strings.Contains(b.String(), row) {
+			t.Errorf("no row %q in\n%s", row, b.String())
+		}
+	}
+}
