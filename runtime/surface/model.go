@@ -23,6 +23,9 @@ const stateDeadline = 5 * time.Second
 // maxStateError is how much of an error, in bytes, stands in the place of a state.
 const maxStateError = 1024
 
+// maxStates bounds, in bytes, what an answer holds of live state, all together.
+const maxStates = 256 << 10
+
 // model lists two tools: one tells what there is, and how it is now, the other
 // runs it.
 type model struct {
@@ -164,6 +167,7 @@ func (m *model) states(ctx context.Context, caller call.Caller, domains ...*cata
 		}
 	}
 	wait.Wait()
+	bounded(values)
 	states := make([]json.RawMessage, len(domains))
 	for i := range domains {
 		if len(values[i]) > 0 {
@@ -171,6 +175,30 @@ func (m *model) states(ctx context.Context, caller call.Caller, domains ...*cata
 		}
 	}
 	return states
+}
+
+// bounded leaves out the large ones of states that together have more than
+// maxStates: those that have more than their share of it.
+func bounded(values [][]member) {
+	n, size := 0, 0
+	for _, v := range slices.Concat(values...) {
+		n, size = n+1, size+len(v.value)
+	}
+	if size <= maxStates {
+		return
+	}
+	for _, domain := range values {
+		for i, v := range domain {
+			if len(v.value) > maxStates/n {
+				domain[i].value = compact(stateError{fmt.Sprintf("its %d bytes are too many beside the other states", len(v.value))})
+			}
+		}
+	}
+}
+
+// stateError stands in the place of a state.
+type stateError struct {
+	Error string `json:"error"`
 }
 
 // state asks for one state, and no longer than its context lasts.
@@ -204,9 +232,7 @@ func (m *model) state(ctx context.Context, caller call.Caller, t *catalog.Tool) 
 	if len(why) > maxStateError {
 		why = strings.ToValidUTF8(why[:maxStateError], "") + "…"
 	}
-	return compact(struct {
-		Error string `json:"error"`
-	}{why})
+	return compact(stateError{why})
 }
 
 // act runs an operation. Names of tools are unique over the server, so that the

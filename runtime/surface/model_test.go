@@ -205,3 +205,27 @@ func TestIdentifiersTogether(t *testing.T) {
 		}
 	}
 }
+
+// However much the states have to say, an answer has an end: the large ones are
+// left out with a word, and the small ones stay.
+func TestStateTooLarge(t *testing.T) {
+	domain := &catalog.Domain{Name: "d", Tools: []*catalog.Tool{{Name: "get", Domain: "d", Effect: catalog.Read, InputSchema: json.RawMessage(`{}`)}}}
+	answer := answers{}
+	for i := range 50 {
+		name := fmt.Sprintf("d/s%d", i)
+		domain.State = append(domain.State, &catalog.Tool{Name: name, Title: name[2:], Domain: "d", Effect: catalog.Read})
+		answer[name] = call.Text(`"` + strings.Repeat("x", 100<<10) + `"`)
+	}
+	answer["d/s1"] = call.Text(`{"open":1}`)
+	c := catalog.New(catalog.Catalog{Server: catalog.Server{Name: "sample"}, Domains: []*catalog.Domain{domain}})
+	for _, args := range []string{`{}`, `{"domain":"d"}`} {
+		got, _ := ask(t, newSurface(t, "model", c, answer.do), "sample_model", args)
+		if len(got) > maxStates+1000 || !strings.Contains(got, `"s0":{"error":"its 102402 bytes are too many beside the other states"},"s1":{"open":1}`) {
+			t.Errorf("%d bytes: %.300s", len(got), got)
+		}
+	}
+	domain.State = domain.State[:2] // the two have room
+	if got, _ := ask(t, newSurface(t, "model", catalog.New(*c), answer.do), "sample_model", `{}`); !strings.Contains(got, "xxx") {
+		t.Errorf("%.300s", got)
+	}
+}
