@@ -104,7 +104,11 @@ func TestSkills(t *testing.T) {
 					}
 					sections := strings.Split(all.String(), "\n## ")
 					for _, tool := range s.Tools {
-						known, _ := c.Tool(tool)
+						known, ok := c.Tool(tool)
+						if !ok || len(known.Examples) == 0 {
+							t.Errorf("%s has no example", tool)
+							continue
+						}
 						called, arguments := face.Spell(known, known.Examples[0].Arguments)
 						var found int
 						for _, section := range sections {
