@@ -144,6 +144,9 @@ func (g gone) fromSchema(schema json.RawMessage) json.RawMessage {
 
 // fromTool gives the tool without such sentences: itself, where it has none.
 func (g gone) fromTool(t *Tool) *Tool {
+	if len(g.names) == 0 {
+		return t
+	}
 	in := *t
 	in.Title, in.Description, in.Returns = g.from(t.Title), g.from(t.Description), g.from(t.Returns)
 	in.InputSchema, in.OutputSchema = g.fromSchema(t.InputSchema), g.fromSchema(t.OutputSchema)

@@ -382,8 +382,10 @@ func meant(schema json.RawMessage, f jsonschema.Fault) string {
 // that the caller may reach.
 func (p *Program) unknown(caller call.Caller, name string) *call.Result {
 	var names []string
-	for _, t := range p.Catalog.Within(caller.Bounds).Tools() {
-		names = append(names, t.Name)
+	for _, t := range p.Catalog.Tools() {
+		if caller.Bounds.Allow(t) {
+			names = append(names, t.Name)
+		}
 	}
 	r := call.Error(compact(failure{Error: "unknown tool: " + name, Nearest: nearest.Names(name, names)}))
 	return &r
