@@ -62,6 +62,9 @@ func (w *walker) tags() {
 			continue
 		}
 		w.l.unset = true
+		if t.refused {
+			continue
+		}
 		w.lacksAt(t.field.Pos(), w.l.path(t.path).String(), fmt.Sprintf(
 			"the tag %s has no value: give one with -t %s=…, or %s%s, or give the field a default", t.name, t.name, EnvPrefix, strings.ToUpper(t.name)))
 	}
@@ -154,12 +157,6 @@ func plainText(e cueerrors.Error) string {
 // message says what an error of the evaluator means for the operator, and
 // which other places have to do with it.
 func (l *loader) message(e cueerrors.Error, f *fault) (text, see string) {
-	for _, t := range l.tags {
-		if t.set && l.path(t.path).String() == f.path.String() {
-			f.at = t.attr.Pos()
-			return fmt.Sprintf("the tag %s cannot have the value %q", t.name, t.value), ""
-		}
-	}
 	if slices.ContainsFunc(f.places, foreign) && f.own.Validate() == nil {
 		s := configShape()
 		for _, sel := range f.path.Selectors() {

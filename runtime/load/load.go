@@ -229,6 +229,10 @@ func (l *loader) passes() (evaluated bool) {
 			continue
 		}
 		l.cfg.Own, l.cfg.Value = own, value
+		if l.refuse() {
+			l.cut.resolve()
+			continue
+		}
 		// Unifying can lose what CUE finds in the operator's value alone.
 		if err = value.Validate(); err == nil {
 			err = own.Validate()

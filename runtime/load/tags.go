@@ -25,7 +25,9 @@ type tag struct {
 	field      *ast.Field
 	attr       *ast.Attribute
 	set        bool
-	value      string // when set
+	value      string   // when set
+	declared   ast.Expr // the field's value without that of the tag, when set
+	refused    bool     // the value does not fit, and is left out
 }
 
 // tagValue looks a tag up: in the options, then in the environment.
@@ -63,7 +65,7 @@ func inject(files []*ast.File, o Options, known []string) ([]*tag, diag.List) {
 			findings = append(findings, finding(t.attr.Pos(), "", err.Error()))
 			continue
 		}
-		t.set, t.value = true, text
+		t.set, t.value, t.declared = true, text, t.field.Value
 		with := &ast.BinaryExpr{X: t.field.Value, OpPos: t.attr.Pos(), Op: token.AND, Y: lit}
 		replaced[t.field.Value] = with
 		t.field.Value = with
@@ -98,6 +100,106 @@ func inject(files []*ast.File, o Options, known []string) ([]*tag, diag.List) {
 		findings = append(findings, diag.Finding{Message: message})
 	}
 	return tags, findings
+}
+
+// refusal says that the value of a tag does not fit, and what it may be.
+func (t *tag) refusal() string {
+	message := fmt.Sprintf("the tag %s cannot have the value %q", t.name, t.value)
+	var may, such []string
+	pattern := false
+	for _, arm := range arms(t.declared) {
+		switch x := arm.(type) {
+		case *ast.BasicLit:
+			such = append(such, x.Value)
+		case *ast.Interpolation: // made of others, which say nothing here
+		default:
+			text, matches := inWords(x)
+			pattern = pattern || matches
+			may = append(may, text)
+		}
+	}
+	switch {
+	case pattern && len(such) > 0:
+		return message + ": it must " + either(may) + ", such as " + either(such)
+	case len(such) > 0:
+		may = append(may, "be "+either(such))
+	}
+	if len(may) == 0 {
+		return message
+	}
+	return message + ": it must " + either(may)
+}
+
+// inWords says what a constraint wants, to stand after "must". matches says that
+// it is a pattern.
+func inWords(e ast.Expr) (text string, matches bool) {
+	switch x := e.(type) {
+	case *ast.ParenExpr:
+		return inWords(x.X)
+	case *ast.BinaryExpr:
+		if x.Op == token.AND {
+			a, inA := inWords(x.X)
+			b, inB := inWords(x.Y)
+			return a + " and " + b, inA || inB
+		}
+	case *ast.UnaryExpr:
+		if lit, ok := x.X.(*ast.BasicLit); ok && x.Op == token.MAT {
+			if text, err := literal.Unquote(lit.Value); err == nil {
+				return "match " + text, true
+			}
+		}
+	}
+	return "be " + exprSource(e), false
+}
+
+// arms gives the alternatives of an expression, without default marks.
+func arms(e ast.Expr) []ast.Expr {
+	switch x := e.(type) {
+	case *ast.ParenExpr:
+		return arms(x.X)
+	case *ast.UnaryExpr:
+		if x.Op == token.MUL {
+			return arms(x.X)
+		}
+	case *ast.BinaryExpr:
+		if x.Op == token.OR {
+			return append(arms(x.X), arms(x.Y)...)
+		}
+	}
+	return []ast.Expr{e}
+}
+
+// refuse reports the values of tags that do not fit, and leaves them out: the fields
+// are then what they are without one, and nothing follows from what was given. It
+// says whether there are any.
+func (l *loader) refuse() bool {
+	faulty := map[string]bool{} // labels of the fields
+	for _, t := range l.tags {
+		if t.set && l.cfg.Own.LookupPath(l.path(t.path)).Validate() != nil {
+			faulty[t.path[len(t.path)-1]] = true
+		}
+	}
+	for _, t := range l.tags {
+		if !faulty[t.path[len(t.path)-1]] || !t.set || mentions(t.declared, faulty) {
+			continue // one that is made of another may be right when that is
+		}
+		l.report(t.attr.Pos(), l.path(t.path).String(), t.refusal(), "")
+		t.set, t.refused = false, true
+		t.field.Value = t.declared
+		l.changed = true
+	}
+	return l.changed
+}
+
+// mentions says whether an expression has one of the names in it.
+func mentions(e ast.Expr, names map[string]bool) (found bool) {
+	ast.Walk(e, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && names[id.Name] {
+			found = true
+		}
+		return !found
+	}, nil)
+	return found
 }
 
 // tagLiteral is the value of a tag as syntax. Its place is the attribute's, so
