@@ -97,7 +97,7 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 	cat.Escape = c.escape(tools)
 	c.unique(&cat)
 	c.defaultsInUse()
-	if len(cfg.Tools()) == 0 {
+	if len(cfg.Tools()) == 0 && len(o.Known) == 0 {
 		c.add("domains", "there are no tools")
 	}
 
@@ -305,6 +305,9 @@ func (c *compiler) own(field string) iter.Seq2[string, cue.Value] {
 func (c *compiler) readDefaults() {
 	for name, v := range c.own("defaults") {
 		if v.Null() == nil {
+			if len(c.o.Known) > 0 { // what was to stand there may not have fitted
+				c.meant = append(c.meant, name)
+			}
 			continue
 		}
 		b, err := expr.Export(v)
@@ -324,7 +327,7 @@ func (c *compiler) readDefaults() {
 func (c *compiler) defaultsInUse() {
 	names := slices.Sorted(maps.Keys(c.arguments))
 	// What lost something to another fault may have had the argument.
-	lost := slices.ContainsFunc(c.compiled, func(t compiled) bool { return t.arguments })
+	lost := c.known.lost || slices.ContainsFunc(c.compiled, func(t compiled) bool { return t.arguments })
 	for name := range c.own("defaults") {
 		if near := nearest.Names(name, names); !c.arguments[name] && (!lost || len(near) > 0) {
 			c.add(member("defaults", name), "no tool has an argument %s%s", name, didYouMean(name, names))

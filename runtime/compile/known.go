@@ -16,6 +16,9 @@ type known struct {
 	// tools holds, for each tool by the first four names of its path, the fields
 	// at fault; the empty name is the tool as a whole.
 	tools map[[4]string]map[string]bool
+	// lost says that a fault may have taken tools away: of a domain as a whole, or of
+	// a field that there is not and that may hold some.
+	lost bool
 }
 
 // newKnown gathers what findings are about, and the tools that lost something to
@@ -31,6 +34,7 @@ func newKnown(findings diag.List, tools []load.Tool) known {
 			k.tools[tool][field] = true
 		} else if len(names) > 0 {
 			k.sections[section(names)] = true
+			k.lost = k.lost || names[0] == "domains" || len(names) == 1
 		}
 	}
 	for _, t := range tools {
@@ -90,6 +94,16 @@ func (k known) implies(path string) bool {
 		return field == "http" || field == "steps" || field == "input"
 	}
 	return false
+}
+
+// lacks says whether a tool of that name may be there but for what is known.
+func (k known) lacks(name string) bool {
+	for tool := range k.tools {
+		if tool[3] == name {
+			return true
+		}
+	}
+	return k.lost
 }
 
 // broken says whether a tool is at fault, and whether its arguments are.

@@ -26,7 +26,7 @@ func (c *compiler) meta() catalog.Meta {
 		path := fmt.Sprintf("server.meta.pin[%d]", i)
 		switch {
 		case !slices.Contains(names, name):
-			c.add(path, "there is no tool %q%s", name, didYouMean(name, names))
+			c.noTool(path, name)
 		case slices.Contains(excluded, name):
 			c.add(path, "%s is in exclude, and so never offered", name)
 		case slices.Contains(m.Pin, name):

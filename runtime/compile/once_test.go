@@ -147,12 +147,12 @@ func TestEachFaultOnce(t *testing.T) {
 func TestTagOnce(t *testing.T) {
 	for old, want := range map[string]string{
 		`string | *"north" @tag(place)`:              "",
-		`=~"^[a-z]+$" | *"north" @tag(place)`:        `c.cue:3:33: _place: the tag place cannot have the value "North 5"`,
-		`"south" | *"north" @tag(place)`:             `c.cue:3:28: _place: the tag place cannot have the value "North 5"`,
-		`=~"^[a-z]+$" @tag(place)`:                   `c.cue:3:22: _place: the tag place cannot have the value "North 5"`,
+		`=~"^[a-z]+$" | *"north" @tag(place)`:        `c.cue:3:33: _place: the tag place cannot have the value "North 5": it must match ^[a-z]+$, such as "north"`,
+		`"south" | *"north" @tag(place)`:             `c.cue:3:28: _place: the tag place cannot have the value "North 5": it must be "south" or "north"`,
+		`=~"^[a-z]+$" @tag(place)`:                   `c.cue:3:22: _place: the tag place cannot have the value "North 5": it must match ^[a-z]+$`,
 		`string | *"north" @tag(place, type=bool)`:   `c.cue:3:27: the tag place is of type bool, which "North 5" is not`,
-		`*null | =~"^[a-z]+$" @tag(place)`:           `c.cue:3:30: _place: the tag place cannot have the value "North 5"`,
-		`*"north" | strings.MaxRunes(6) @tag(place)`: `c.cue:3:40: _place: the tag place cannot have the value "North 5"`,
+		`*null | =~"^[a-z]+$" @tag(place)`:           `c.cue:3:30: _place: the tag place cannot have the value "North 5": it must match ^[a-z]+$`,
+		`*"north" | strings.MaxRunes(6) @tag(place)`: `c.cue:3:40: _place: the tag place cannot have the value "North 5": it must fit strings.MaxRunes(6) or be "north"`,
 	} {
 		src := strings.Replace(depot, `string | *"north" @tag(place)`, old, 1)
 		if strings.Contains(old, "strings.") {

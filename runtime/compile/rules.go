@@ -10,6 +10,7 @@ import (
 	"github.com/metacue/metacue/runtime/catalog"
 	"github.com/metacue/metacue/runtime/exec"
 	"github.com/metacue/metacue/runtime/jsonschema"
+	"github.com/metacue/metacue/runtime/load"
 )
 
 // maxName bounds a tool's name together with that of the server: many clients
@@ -27,10 +28,11 @@ func (c *compiler) unique(cat *catalog.Catalog) {
 		}
 		seen[name] = path
 	}
-	for _, t := range c.cfg.Tools() {
+	tools := slices.DeleteFunc(slices.Clone(c.cfg.Tools()), func(t load.Tool) bool { return c.known.implies(t.Path.String()) })
+	for _, t := range tools {
 		take(t.Name, t.Path.String())
 	}
-	for _, t := range c.cfg.Tools() {
+	for _, t := range tools {
 		path := t.Path.String()
 		for i, alias := range strs(t.Value, "aliases") {
 			take(alias, fmt.Sprintf("%s.aliases[%d]", path, i))
@@ -40,9 +42,17 @@ func (c *compiler) unique(cat *catalog.Catalog) {
 		}
 	}
 	for i, name := range strs(c.cfg.Value, "server.exclude") {
-		if _, ok := seen[name]; !ok {
-			c.add(fmt.Sprintf("server.exclude[%d]", i), "there is no tool %q%s", name, didYouMean(name, c.toolNames()))
+		if _, ok := seen[name]; !ok { // and none at fault either
+			c.noTool(fmt.Sprintf("server.exclude[%d]", i), name)
 		}
+	}
+}
+
+// noTool reports the name of a tool that there is not, unless a fault found before
+// may have taken it away.
+func (c *compiler) noTool(path, name string) {
+	if !c.known.lacks(name) {
+		c.add(path, "there is no tool %q%s", name, didYouMean(name, c.toolNames()))
 	}
 }
 
@@ -57,16 +67,15 @@ func (c *compiler) toolNames() []string {
 // skills reads the skills and finds tools in them that there are not.
 func (c *compiler) skills(cat *catalog.Catalog) []catalog.Skill {
 	var skills []catalog.Skill
-	names := c.toolNames()
 	known := map[string]bool{}
-	for _, n := range names {
+	for _, n := range c.toolNames() {
 		known[n] = true
 	}
 	for name, v := range c.own("skills") {
 		s := catalog.Skill{Name: name, Description: text(v, "description"), Notes: text(v, "notes")}
 		for i, tool := range strs(v, "tools") {
 			if !known[tool] {
-				c.add(fmt.Sprintf("%s.tools[%d]", member("skills", name), i), "there is no tool %q%s", tool, didYouMean(tool, names))
+				c.noTool(fmt.Sprintf("%s.tools[%d]", member("skills", name), i), tool)
 				continue
 			}
 			s.Tools = append(s.Tools, tool)

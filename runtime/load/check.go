@@ -25,6 +25,7 @@ func (l *loader) check(values bool) diag.List {
 		schema:      l.ctx.BuildInstance(l.cfg.schema),
 		constraints: map[*shape]cue.Value{},
 		programs:    map[string][]program{},
+		tested:      map[string]bool{},
 	}
 	l.cfg.tools = members(l.cfg.Own, l.cfg.Value, "tools")
 	uses := make([][]use, len(l.cfg.tools))

@@ -110,7 +110,9 @@ func (t *tag) refusal() string {
 	for _, arm := range arms(t.declared) {
 		switch x := arm.(type) {
 		case *ast.BasicLit:
-			such = append(such, x.Value)
+			if x.Kind != token.NULL { // which no tag can give
+				such = append(such, x.Value)
+			}
 		case *ast.Interpolation: // made of others, which say nothing here
 		default:
 			text, matches := inWords(x)
@@ -142,6 +144,8 @@ func inWords(e ast.Expr) (text string, matches bool) {
 			b, inB := inWords(x.Y)
 			return a + " and " + b, inA || inB
 		}
+	case *ast.CallExpr:
+		return "fit " + exprSource(x), false
 	case *ast.UnaryExpr:
 		if lit, ok := x.X.(*ast.BasicLit); ok && x.Op == token.MAT {
 			if text, err := literal.Unquote(lit.Value); err == nil {

@@ -32,6 +32,8 @@ type walker struct {
 	later diag.List
 	// programs are the jq programs met on the way, by the path of their tool.
 	programs map[string][]program
+	// tested are the tools, by their paths, that have nothing but tests.
+	tested map[string]bool
 }
 
 // program is the text of a jq program.
@@ -121,28 +123,36 @@ func (w *walker) structure(v cue.Value, s *shape) {
 		return
 	}
 	given := make([]cue.Value, len(s.members))
-	var unknown []cue.Value
+	var others, unknown []cue.Value
 	for it.Next() {
 		name, f := it.Selector().Unquoted(), it.Value()
 		if i := slices.IndexFunc(s.members, func(m member) bool { return m.label == name }); i >= 0 {
 			given[i] = f
-			w.walk(f, s.members[i].shape)
-			continue
-		}
-		switch {
-		case len(s.patterns) > 0:
-			p := s.patterns[0]
-			if w.values && p.label.accepts != 0 && !w.fits(w.l.ctx.Encode(name), p.label) {
-				w.l.report(w.l.labelPos(f), pathOf(f), fmt.Sprintf("the name must %s", p.label.must), "")
-				w.l.cutField(f)
-				continue
-			}
-			w.walk(f, p.shape)
-		case !s.open:
+		} else if len(s.patterns) > 0 {
+			others = append(others, f)
+		} else if !s.open {
 			unknown = append(unknown, f)
 		}
 	}
+	// First, because what a misspelt field was meant to be then lacks what it holds.
 	w.unknowns(v, unknown, s, given)
+	for i, f := range given {
+		if f.Exists() {
+			w.walk(f, s.members[i].shape)
+		}
+	}
+	for _, f := range others {
+		p := s.patterns[0]
+		if w.values && p.label.accepts != 0 && !w.fits(w.l.ctx.Encode(lastName(f)), p.label) {
+			w.l.report(w.l.labelPos(f), pathOf(f), fmt.Sprintf("the name must %s", p.label.must), "")
+			w.l.cutField(f)
+			continue
+		}
+		w.walk(f, p.shape)
+	}
+	if len(unknown) == 0 && w.onlyTested(v, s, given) {
+		return
+	}
 	w.missing(v, s, given)
 	w.oneOf(v, s, given)
 }
@@ -183,6 +193,89 @@ func (w *walker) unknowns(v cue.Value, unknown []cue.Value, s *shape, given []cu
 		w.l.misspelt[pathOf(v)] = append(w.l.misspelt[pathOf(v)], nearest.Names(names[i], s.names())...)
 		w.l.cutField(f)
 	}
+}
+
+// onlyTested reports tools that have tests and nothing else: those stand in a file
+// of their own, under a name that the tool no longer has. Nothing is missing in
+// them, nor in a domain that has no others.
+func (w *walker) onlyTested(v cue.Value, s *shape, given []cue.Value) bool {
+	only := func(label string) (only cue.Value) {
+		for i, m := range s.members {
+			switch {
+			case !given[i].Exists():
+			case m.label != label:
+				return cue.Value{}
+			default:
+				only = given[i]
+			}
+		}
+		return only
+	}
+	switch s.name {
+	case "#Tool":
+		tests := only("tests")
+		if !tests.Exists() || w.l.wasCut(v) {
+			return false
+		}
+		if !w.l.meantElsewhere(pathOf(v)) {
+			w.l.report(w.l.labelPos(tests), pathOf(v), fmt.Sprintf("there is no tool %s: only tests are declared for it%s", lastName(v), w.l.sameTool(v)), "")
+		}
+		w.tested[pathOf(v)] = true
+		return true
+	case "#Domain":
+		tools := only("tools")
+		return tools.Exists() && w.allTested(tools)
+	}
+	return false
+}
+
+// allTested says whether all tools of a domain, of which there are some, have tests
+// alone.
+func (w *walker) allTested(tools cue.Value) bool {
+	n := 0
+	for _, t := range fields(tools) {
+		if n++; !w.tested[pathOf(t)] {
+			return false
+		}
+	}
+	return n > 0
+}
+
+// sameTool ends a message about a tool that there is not: with the domain that has
+// it, or the names near to it.
+func (l *loader) sameTool(v cue.Value) string {
+	sels := v.Path().Selectors()
+	domain, name := sels[1].Unquoted(), sels[3].Unquoted()
+	var within, all []string
+	for _, t := range l.cfg.tools {
+		switch {
+		case !t.Own.LookupPath(cue.ParsePath("http")).Exists() && !t.Own.LookupPath(cue.ParsePath("steps")).Exists():
+		case t.Name == name:
+			return "; the domain " + t.Domain + " has one of that name"
+		case t.Domain == domain:
+			within = append(within, t.Name)
+			fallthrough
+		default:
+			all = append(all, t.Name)
+		}
+	}
+	if near := nearest.Names(name, within); len(near) > 0 {
+		all = near
+	}
+	return orNearest(name, all)
+}
+
+// meantElsewhere says whether what a path leads to was meant to have what stands in
+// a misspelt field, so that what seems to be missing in it is there.
+func (l *loader) meantElsewhere(path string) bool {
+	sels := cue.ParsePath(path).Selectors()
+	for i, sel := range sels {
+		if sel.LabelType() == cue.StringLabel && slices.Contains(l.misspelt[cue.MakePath(sels[:i]...).String()], sel.Unquoted()) {
+			l.mark(path)
+			return true
+		}
+	}
+	return false
 }
 
 // takes says whether all names are of members.
@@ -241,7 +334,7 @@ func (w *walker) labels(v cue.Value, x *ast.StructLit, s *shape) {
 // neighbour was meant to be is reported with that.
 func (w *walker) missing(v cue.Value, s *shape, given []cue.Value) {
 	for i, m := range s.members {
-		if !m.required || given[i].Exists() || slices.Contains(w.l.misspelt[pathOf(v)], m.label) || w.l.wasCut(v) {
+		if !m.required || given[i].Exists() || slices.Contains(w.l.misspelt[pathOf(v)], m.label) || w.l.wasCut(v) || w.l.meantElsewhere(pathOf(v)) {
 			continue
 		}
 		w.lacks(v, joinPath(pathOf(v), m.label), "is missing, and required")
@@ -263,7 +356,7 @@ func (w *walker) oneOf(v cue.Value, s *shape, given []cue.Value) {
 	switch {
 	case len(names) > 1:
 		w.l.report(w.l.labelPos(values[1]), pathOf(v), fmt.Sprintf("takes one of %s, not %s together", either(s.oneof), strings.Join(names, " and ")), "")
-	case len(names) == 0 && len(w.l.misspelt[pathOf(v)]) == 0 && !w.l.wasCut(v):
+	case len(names) == 0 && len(w.l.misspelt[pathOf(v)]) == 0 && !w.l.wasCut(v) && !w.l.meantElsewhere(pathOf(v)):
 		w.lacks(v, pathOf(v), fmt.Sprintf("needs one of %s", either(s.oneof)))
 	}
 }
