@@ -25,7 +25,7 @@ func TestMetaOptions(t *testing.T) {
 		"unknown option":    {`server: meta: signature: true`, `signatures`},
 		"state that writes": {`domains: d: state: n: http: {method: "DELETE", path: "/x"}`, `domains.d.state.n.http.method: DELETE changes something`},
 		"misspelt state":    {`domains: d: state: n: {htp: {method: "GET", path: "/x"}}`, `did you mean http?`},
-		"state with input":  {`domains: d: state: n: http: {method: "GET", path: "/x/{id}"}`, `id`},
+		"state with input":  {`domains: d: state: n: http: {method: "GET", path: "/x/{id}"}`, `{id} stands for nothing: a state request has no arguments`},
 		"state without":     {`domains: d: state: n: jq: "."`, `http`},
 		"state with bad jq": {`domains: d: state: n: {http: {method: "GET", path: "/x"}, jq: ".["}`, `domains.d.state.n.jq: is no jq program`},
 		"state of no one":   {`domains: d: state: n: http: {method: "GET", path: "/x", upstream: "ap"}`, `there is no upstream "ap"`},

@@ -624,6 +624,8 @@ func (r *requestCompiler) pathVariables(t *bind.Template, req *bind.Request) {
 		case ok && given:
 			r.fault(r.field+".vars", "%s is an argument too: a path variable comes from one place", v.Name)
 		case given:
+		case !ok && r.isState:
+			r.fault(path, "{%s} stands for nothing: a state request has no arguments; write the value itself, or give it in vars", v.Name)
 		case !ok:
 			r.fault(path, "{%s} is no argument of the tool%s", v.Name, didYouMean(v.Name, names))
 		case structural(f.Value):

@@ -16,7 +16,7 @@ var reads = catalog.Annotations{ReadOnly: true, Idempotent: true, OpenWorld: tru
 // arguments; nil when it is at fault.
 func (c *compiler) state(s load.Tool) *exec.Tool {
 	before := c.faults
-	b := &toolCompiler{compiler: c, src: s, path: s.Path.String(), inPaths: map[string]bool{}, spoilt: map[string]bool{}}
+	b := &toolCompiler{compiler: c, src: s, path: s.Path.String(), inPaths: map[string]bool{}, spoilt: map[string]bool{}, isState: true}
 	tool := &exec.Tool{Info: &catalog.Tool{
 		Name:        s.Domain + "/" + s.Name,
 		Title:       s.Name,

@@ -110,6 +110,8 @@ type toolCompiler struct {
 	// unsendable says that an upstream is at fault that requests go to, unread that
 	// a path is, so that what it refers to is not known.
 	unsendable, unread bool
+	// isState says that it is a state request, which has no arguments.
+	isState bool
 	// required and all are the tool with what withRequired and withAll put in, once
 	// they have; certain is what withAll says.
 	required, all cue.Value

@@ -226,7 +226,9 @@ func (l *loader) uncompiled(err error) {
 				text = fmt.Sprintf("the package %s is not imported: add import %q", name, builtins[i])
 			} else {
 				text = fmt.Sprintf("nothing is called %s here%s", name, l.elsewhere(err, e))
-				if meant := typeNames[name]; meant != "" {
+				if slices.Contains(roots, name) {
+					text += ": " + rootless(name, l.pathIn(e))
+				} else if meant := typeNames[name]; meant != "" {
 					text += "; did you mean " + meant + "?"
 				} else if near := nearest.Names(name, l.packageNames()); len(near) > 0 {
 					text += "; did you mean " + either(near) + "?"
@@ -254,6 +256,17 @@ func (l *loader) uncompiled(err error) {
 		}
 		l.cutAt(at)
 	}
+}
+
+// rootless says why input or steps stand for nothing at a path.
+func rootless(name string, path cue.Path) string {
+	switch sels := path.Selectors(); {
+	case len(sels) < 4 || sels[0].String() != "domains":
+		return "the arguments and the steps are known within a tool alone"
+	case sels[2].String() == "state":
+		return "a state request has no arguments and no steps"
+	}
+	return fmt.Sprintf("declare %s in the braces of the tool, or, where it stands in others, say %[1]s: _ there", name)
 }
 
 // typesOfCUE are the types that a misspelt name may be.

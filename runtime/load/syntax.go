@@ -43,7 +43,7 @@ func syntaxFindings(err error, shown string, data []byte) diag.List {
 			continue
 		}
 		if f.Line > 0 && f.Line <= len(lines) {
-			f.Message += slip(lines[f.Line-1], f.Column)
+			f.Message += slip(f.Message, lines[f.Line-1], f.Column)
 		}
 		findings = append(findings, f)
 	}
@@ -121,30 +121,42 @@ func unclosed(name string, data []byte) *bracket {
 	return nil
 }
 
-// slips are habits of other languages, by what stands in the line of the error;
-// each says how CUE has it. Where at is not 0, the error is at that group.
+// slips are habits of other languages, by what stands in the line of the error and
+// what CUE says of it; each says how CUE has it. Where at is not 0, the error is at
+// that group.
 var slips = []struct {
+	message string // in CUE's message; "" is any
 	pattern *regexp.Regexp
 	at      int
 	advice  string
 }{
-	{regexp.MustCompile(`(?:^|\s)()#\s`), 0, "comments begin with //"},
-	{regexp.MustCompile(`^\s*(?:[\w$]+:\s*)*()[A-Za-z_$][\w$]*(?:-[\w$]+)+[?!]?:`), 0, "a name with - in it is written in quotes"},
-	{regexp.MustCompile(`\[\]()[A-Za-z_#{]`), 1, "a list of any number is written [...T]"},
-	{regexp.MustCompile(`[^=!<>~]()=[^=~]`), 1, "a default is written T | *VALUE"},
-	{regexp.MustCompile(`\s()\?\s.*:`), 1, "CUE has no ?: and picks the first that stands: [if CONDITION {A}, B][0]"},
-	{regexp.MustCompile(`()'[^']*$`), 1, "strings are written in double quotes"},
+	{"", regexp.MustCompile(`(?:^|\s)()#\s`), 0, "comments begin with //"},
+	{"", regexp.MustCompile(`^\s*(?:[\w$]+:\s*)*()[A-Za-z_$][\w$]*(?:-[\w$]+)+[?!]?:`), 0, "a name with - in it is written in quotes"},
+	{"", regexp.MustCompile(`\[\]()[A-Za-z_#{]`), 1, "a list of any number is written [...T]"},
+	{"", regexp.MustCompile(`:\s*()if\s`), 0, "a field that depends on a condition is written in it, if CONDITION {NAME: A}, and a choice [if CONDITION {A}, B][0]"},
+	{"", regexp.MustCompile(`:\s*()for\s`), 0, "what a loop makes is a list, [for x in LIST {…}]"},
+	{"expected '{'", regexp.MustCompile(`\b()(?:if|for)\s`), 0, "what stands under a condition or in a loop is in braces: if CONDITION {…}"},
+	{"", regexp.MustCompile(`\s()(?:and|or)\s`), 1, "and is written &&, or ||"},
+	{"", regexp.MustCompile(`\bnot\s+()[\w(]`), 1, "not is written !"},
+	{"", regexp.MustCompile(`()\?\?`), 0, "a value to fall back on is written *A | B"},
+	{"", regexp.MustCompile("()`"), 1, "strings are written in double quotes"},
+	{"", regexp.MustCompile(`[^=!<>~]()=[^=~]`), 1, "a default is written T | *VALUE"},
+	{"", regexp.MustCompile(`\s()\?\s.*:`), 1, "CUE has no ?: and picks the first that stands: [if CONDITION {A}, B][0]"},
+	{"", regexp.MustCompile(`()'[^']*$`), 1, "strings are written in double quotes"},
 }
 
 // slip ends a message about an error in a line, at a column.
-func slip(line string, column int) string {
+func slip(message, line string, column int) string {
 	code := blank(line)
 	for _, s := range slips {
-		m := s.pattern.FindStringSubmatchIndex(code)
-		if m == nil || m[2] > column || s.at == 1 && m[2] != column-1 {
+		if !strings.Contains(message, s.message) {
 			continue
 		}
-		return "; " + s.advice
+		for _, m := range s.pattern.FindAllStringSubmatchIndex(code, -1) {
+			if m[2] < column && s.at == 0 || m[2] == column-1 {
+				return "; " + s.advice
+			}
+		}
 	}
 	return ""
 }

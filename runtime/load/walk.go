@@ -466,6 +466,12 @@ func (s *shape) refuse(v cue.Value) string {
 			}
 		}
 		return message
+	case s.must != "" && s.accepted() == cue.StringKind && v.Kind()&(cue.NumberKind|cue.BoolKind) != 0:
+		message := fmt.Sprintf("must %s, not %s", s.must, text)
+		if s.name == "#Duration" && v.Kind()&cue.NumberKind != 0 {
+			message += fmt.Sprintf(`; seconds are written "%ss"`, text)
+		}
+		return message
 	case v.IncompleteKind()&s.accepted() == 0:
 		message := fmt.Sprintf("must be %s, not %s", kindName(s.accepted()), text)
 		if v.Kind() == cue.BytesKind && s.accepted()&cue.StringKind != 0 {
