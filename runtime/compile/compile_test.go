@@ -302,6 +302,14 @@ func TestFindings(t *testing.T) {
 			server("t: {description: \"T\", action: \"read\", steps: a: http: {method: \"GET\", path: \"/x\"}, response: {\npaginate: {link: true, step: \"b\"}}}"),
 			[]string{`13 domains.d.tools.t.response.paginate.step: there is no step "b"`},
 		},
+		"paginate by what is no step but within one": {
+			server("t: {description: \"T\", action: \"read\", steps: a: http: {method: \"GET\", path: \"/x\"}, response: {\npaginate: {link: true, step: \"a.http\"}}}"),
+			[]string{`13 domains.d.tools.t.response.paginate.step: there is no step "a.http"`},
+		},
+		"paginate by a step whose name is no path": {
+			server("t: {description: \"T\", action: \"read\", steps: a: http: {method: \"GET\", path: \"/x\"}, response: {\npaginate: {link: true, step: \"..\"}}}"),
+			[]string{`13 domains.d.tools.t.response.paginate.step: there is no step ".."`},
+		},
 		"paginate by a step with a list": {
 			server("t: {description: \"T\", action: \"read\", steps: a: each: [{method: \"GET\", path: \"/x\"}], response: {\npaginate: {link: true, step: \"a\"}}}"),
 			[]string{`13 domains.d.tools.t.response.paginate.step: must be a step with http`},

@@ -82,7 +82,7 @@ func (b *toolCompiler) pagedStep(tool *exec.Tool, v cue.Value, field string) *ex
 		return &tool.Steps[i]
 	case i >= 0:
 		b.fault(field+".step", "must be a step with http: of a list of requests, none has the pages")
-	case !b.at("steps." + want).Exists():
+	case !b.at("steps").LookupPath(cue.MakePath(cue.Str(want))).Exists():
 		b.fault(field+".step", "there is no step %q", want)
 	}
 	return nil
