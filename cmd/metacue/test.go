@@ -40,7 +40,10 @@ Nothing is sent and no secret is read.`,
 			if err := outcome.Findings.Write(cmd.OutOrStdout(), "text"); err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%d with expectations, %d differences; %d examples without\n", outcome.Run, len(outcome.Findings), outcome.Plain)
+			fmt.Fprintf(cmd.OutOrStdout(), "%d with expectations, %s; %s without\n", outcome.Run, count(len(outcome.Findings), "difference"), count(outcome.Plain, "example"))
+			if src.dir == "" && outcome.Run == 0 {
+				fmt.Fprintln(cmd.OutOrStdout(), "The tests of the built-in configuration are not part of the program: name a folder with its files, as in metacue test ./cue")
+			}
 			if len(outcome.Findings) > 0 {
 				return errReported
 			}

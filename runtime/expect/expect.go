@@ -73,6 +73,7 @@ type testCase struct {
 	result    json.RawMessage // nil: not compared
 	failure   *string         // a part of the message with which the call fails
 
+	more     bool // there was a request more than expected
 	findings diag.List
 }
 
@@ -191,33 +192,63 @@ func (c *testCase) run(ctx context.Context, p *exec.Program) diag.List {
 	q := *p
 	q.Client, q.Sealer, q.Sleep = canned, exec.Readable{}, hurry
 	r := q.Call(ctx, call.Caller{}, c.tool.Name, c.arguments)
-	for _, e := range c.exchanges {
-		if !e.done {
-			c.add(e.path+".request", "was not made: %s %s%s", e.want.Method, e.want.Path, told(r))
-		}
-	}
 	switch {
-	case c.failure != nil:
-		switch {
-		case !r.IsError:
-			c.add(c.path+".error", "the call does not fail: it answers %s", short(text(r)))
-		case !strings.Contains(text(r), *c.failure):
-			c.add(c.path+".error", "the call fails otherwise: %s", short(text(r)))
+	case c.failure != nil && r.IsError:
+		if !strings.Contains(text(r), *c.failure) {
+			said := text(r)
+			if strings.Contains(said, `"inputSchema":`) { // which is for agents
+				said = exec.Reason(r)
+			}
+			c.add(c.path+".error", "the call fails otherwise: %s", short(said))
+			break
 		}
-	case c.result != nil:
-		c.compareResult(r)
-	case r.IsError && (len(c.exchanges) == 0 || c.exchanges[len(c.exchanges)-1].canned) && len(c.findings) == 0:
-		c.add(c.path, "the call fails: %s", short(text(r)))
+		c.missing()
+	case r.IsError:
+		c.failed(r)
+	default:
+		c.missing()
+		if c.failure != nil {
+			c.add(c.path+".error", "the call does not fail: it answers %s", short(text(r)))
+		} else if c.result != nil {
+			c.compareResult(r)
+		}
 	}
 	return c.findings
 }
 
-// told adds why a call failed.
-func told(r call.Result) string {
-	if !r.IsError {
+// missing reports the requests that were not made.
+func (c *testCase) missing() {
+	for _, e := range c.exchanges {
+		if !e.done {
+			c.add(e.path+".request", "was not made%s", e.named())
+		}
+	}
+}
+
+// named ends a message with the request that is expected, as far as it is.
+func (e *exchange) named() string {
+	if e.want.Method == "" {
 		return ""
 	}
-	return "; the call failed: " + short(text(r))
+	return fmt.Sprintf(": %s %s", e.want.Method, e.want.Path)
+}
+
+// failed reports that the call fails, once: at the first request that is not made
+// for that, else at the result. What a request more than expected does is told
+// there.
+func (c *testCase) failed(r call.Result) {
+	why := short(exec.Reason(r))
+	next := slices.IndexFunc(c.exchanges, func(e exchange) bool { return !e.done })
+	switch {
+	case c.more:
+	case next >= 0:
+		e := &c.exchanges[next]
+		c.add(e.path+".request", "was not made%s; the call failed: %s", e.named(), why)
+	case c.result != nil:
+		c.add(c.path+".result", "the call fails: %s", why)
+	case (len(c.exchanges) == 0 || c.exchanges[len(c.exchanges)-1].canned) && len(c.findings) == 0:
+		c.add(c.path, "the call fails: %s", why)
+	}
 }
 
 func text(r call.Result) string {
@@ -230,10 +261,6 @@ func text(r call.Result) string {
 // compareResult compares what an agent gets.
 func (c *testCase) compareResult(r call.Result) {
 	path := c.path + ".result"
-	if r.IsError {
-		c.add(path, "the call fails: %s", short(text(r)))
-		return
-	}
 	got := json.RawMessage(text(r))
 	if !json.Valid(got) {
 		got, _ = json.Marshal(text(r)) // a string is always JSON
@@ -270,6 +297,7 @@ func (cl *client) Do(_ context.Context, req *bind.HTTP, _ rest.CallOptions) (*re
 		}
 	}
 	if next < 0 {
+		c.more = true
 		c.add(c.path, "a request more than expected: %s %s", req.Method, short(req.URL))
 		return nil, fmt.Errorf("no exchange is left for %s %s", req.Method, req.URL)
 	}
