@@ -90,7 +90,7 @@ func (b *toolCompiler) withRequired() cue.Value {
 // nothing is what is known of a call before anything is. What is known is put
 // together first and then into the tool at once: each time the whole tool is
 // evaluated.
-func (b *toolCompiler) nothing() cue.Value { return b.src.Value.Context().CompileString("{}") }
+func (b *toolCompiler) nothing() cue.Value { return cuecontext.New().CompileString("{}") }
 
 // knowing is the tool with what is known of a call.
 func (b *toolCompiler) knowing(known cue.Value) cue.Value {
