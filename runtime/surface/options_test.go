@@ -214,3 +214,13 @@ func TestAPIRequest(t *testing.T) {
 		}
 	}
 }
+
+// Where nothing has an effect, there is no tool to run what has it.
+func TestByEffectInUse(t *testing.T) {
+	c := tuned(small(), catalog.Meta{ByEffect: true}, escapes()...).Within(catalog.Bounds{ReadOnly: true})
+	for _, tool := range newSurface(t, "meta", c, nil).Tools() {
+		if strings.Contains(tool.Name, "write") || strings.Contains(tool.Name, "destructive") || !tool.Annotations.ReadOnlyHint {
+			t.Errorf("%s is listed for readers", tool.Name)
+		}
+	}
+}
