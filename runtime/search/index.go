@@ -54,7 +54,9 @@ func build(c *catalog.Catalog) index {
 				means[f] += counted.lengths[f] / float64(len(x.tools))
 			}
 			for _, name := range append(slices.Clone(t.Aliases), t.Name) {
-				x.byName[fold(name)] = append(x.byName[fold(name)], len(texts))
+				if folded := fold(name); folded != "" { // a name of signs alone is none that anybody asks for
+					x.byName[folded] = append(x.byName[folded], len(texts))
+				}
 			}
 			texts = append(texts, counted)
 			short.count(words(t.Name), stem)

@@ -290,3 +290,18 @@ func FuzzFind(f *testing.F) {
 		}
 	})
 }
+
+// A query without a letter or digit names nothing, not even a tool without one.
+func TestSigns(t *testing.T) {
+	x := New(catalog.New(catalog.Catalog{Domains: []*catalog.Domain{{Name: "d", Tools: []*catalog.Tool{
+		{Name: "-", Domain: "d", Description: "Takes away", Effect: catalog.Destructive, InputSchema: json.RawMessage(`{}`)},
+	}}}}))
+	for _, query := range []string{"", " ", "?!", "..", "\xff\xfe", "\x1b"} {
+		if hits := x.Find(query, Options{}); len(hits) > 0 {
+			t.Errorf("%q finds %s", query, hits[0].Tool.Name)
+		}
+	}
+	if hits := x.Find("take", Options{}); len(hits) != 1 {
+		t.Errorf("%d hits", len(hits))
+	}
+}
