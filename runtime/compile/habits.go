@@ -33,6 +33,7 @@ func (b *toolCompiler) habits() {
 		b.spoil(b.path + ".input")
 		return
 	}
+	b.leftovers(input, "")
 	it, err := input.Fields(cue.All())
 	if err != nil {
 		return
@@ -184,16 +185,17 @@ func alternatives(v cue.Value) (string, bool) {
 	if len(elements) < 2 {
 		return "", false
 	}
-	return either(elements), true
+	return either(elements, " | "), true
 }
 
-// either writes alternatives, of many the first.
-func either(values []string) string {
+// either writes alternatives, or what else stands between separators, of many the
+// first.
+func either(values []string, separator string) string {
 	const most = 4
 	if len(values) > most {
 		values = append(slices.Clone(values[:most-1]), "…")
 	}
-	return strings.Join(values, " | ")
+	return strings.Join(values, separator)
 }
 
 // source writes an expression in one short line.
@@ -216,6 +218,11 @@ func (b *toolCompiler) members(v cue.Value, path string, as form, depth int) {
 		b.habit(v, path, "is JSON Schema, which CUE takes for an object with these members: write %s%s", as.write(s.cue(0)), more)
 		return
 	}
+	if types, n := namesOfTypes(v); n > 1 || n == 1 && !as.constant {
+		b.habit(v, path, "takes these very texts and nothing else: write %s", as.write("{"+types+"}"))
+		return
+	}
+	b.leftovers(v, path+".")
 	it, err := v.Fields(cue.All())
 	if err != nil {
 		return
@@ -227,6 +234,40 @@ func (b *toolCompiler) members(v cue.Value, path string, as form, depth int) {
 	}
 	if e := v.LookupPath(cue.MakePath(cue.AnyString)); e.Exists() {
 		b.declares(e, path+"[string]", form{write: func(t string) string { return as.write("{[string]: " + t + "}") }}, depth+1)
+	}
+}
+
+// namesOfTypes writes the members of a structure, of which there are n, that are all
+// names of types; n is 0 when some are not.
+func namesOfTypes(v cue.Value) (types string, n int) {
+	it, err := v.Fields(cue.All())
+	if err != nil {
+		return "", 0
+	}
+	var members []string
+	for it.Next() {
+		s := it.Selector()
+		name, err := it.Value().String()
+		if err != nil || typeNames[name] == "" || s.LabelType() != cue.StringLabel || s.ConstraintType() != 0 {
+			return "", 0
+		}
+		members = append(members, cue.Str(s.Unquoted()).String()+"!: "+typeNames[name])
+	}
+	return either(members, ", "), len(members)
+}
+
+// leftovers finds keywords of JSON Schema that stand among declarations, where they
+// are constants that each call sends.
+func (b *toolCompiler) leftovers(v cue.Value, prefix string) {
+	declares := func(name string) bool { _, ok := declared(v, name); return ok }
+	for name, f := range fields(v) {
+		path := prefix + cue.Str(name).String()
+		switch names := strs(v, name); {
+		case name == "required" && len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return !declares(n) }):
+			b.habit(f, path, "is JSON Schema, and a constant here: write %s for what is required, and leave it out", either(mapped(names, func(n string) string { return cue.Str(n).String() + "!: T" }), ", "))
+		case name == "additionalProperties" && f.Kind() == cue.BoolKind:
+			b.habit(f, path, "is JSON Schema, and a constant here: leave it out; other members are taken where a structure ends with ...")
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/ast"
 )
 
 // writtenSchema is a structure of constants that is a JSON Schema: what people write
@@ -28,25 +29,45 @@ var schemaTypes = map[string]string{
 
 // readSchema says whether v is a JSON Schema: a structure of constants whose members
 // are keywords, of which one says what the type is. loose takes any that names a
-// type, whatever stands beside it: where a type is expected it is surely one.
+// type, whatever stands beside it: where a type is expected it is surely one. The
+// type itself may be CUE's, as in {type: int, minimum: 1}.
 func readSchema(v cue.Value, loose bool) (writtenSchema, bool) {
 	s := writtenSchema{v}
 	it, err := v.Fields(cue.All())
 	if err != nil || v.IncompleteKind() != cue.StructKind { // of what is not there too
 		return s, false
 	}
-	keywords := true
+	keywords, types, n := true, 0, 0
 	for it.Next() {
+		n++
 		sel := it.Selector()
-		if sel.LabelType() != cue.StringLabel || sel.ConstraintType() != 0 || it.Value().Validate(cue.Concrete(true)) != nil {
+		if sel.LabelType() != cue.StringLabel || sel.ConstraintType() != 0 {
 			return s, false
 		}
-		keywords = keywords && slices.Contains(schemaKeywords, sel.Unquoted())
+		name := sel.Unquoted()
+		if it.Value().Validate(cue.Concrete(true)) != nil {
+			if name != "type" && name != "items" {
+				return s, false
+			}
+			types++
+		}
+		keywords = keywords && slices.Contains(schemaKeywords, name)
+	}
+	if types > 0 {
+		return s, keywords && n > types
 	}
 	if name, err := s.at("type").String(); err == nil && loose && typeNames[name] != "" {
 		return s, true
 	}
 	return s, keywords && s.typed()
+}
+
+// exprOf is the expression that a value was written as.
+func exprOf(v cue.Value) ast.Expr {
+	if e, ok := syntax(v).(ast.Expr); ok {
+		return e
+	}
+	return ast.NewIdent("T")
 }
 
 // typed says whether a keyword says what the type is.
@@ -109,8 +130,17 @@ func (s writtenSchema) cue(depth int) string {
 	}
 	for _, keyword := range []string{"anyOf", "oneOf"} {
 		if arms := s.list(keyword); len(arms) > 0 {
-			return either(mapped(arms, func(arm writtenSchema) string { return arm.cue(depth + 1) }))
+			return either(mapped(arms, func(arm writtenSchema) string { return arm.cue(depth + 1) }), " | ")
 		}
+	}
+	if t := s.at("type"); t.Exists() && !t.IsConcrete() {
+		text := source(exprOf(t))
+		for name, in := range schemaTypes {
+			if in == text {
+				return s.named(name, depth)
+			}
+		}
+		return text
 	}
 	names := s.types()
 	if len(names) == 0 {
@@ -124,7 +154,7 @@ func (s writtenSchema) cue(depth int) string {
 	if len(names) == 0 {
 		return "T"
 	}
-	return either(mapped(names, func(name string) string { return s.named(name, depth) }))
+	return either(mapped(names, func(name string) string { return s.named(name, depth) }), " | ")
 }
 
 // named writes one type with what JSON Schema says of it beside.
@@ -147,6 +177,9 @@ func (s writtenSchema) named(name string, depth int) string {
 			}
 		}
 	case "[...]":
+		if items := s.at("items"); items.Exists() && !items.IsConcrete() && items.IncompleteKind() != cue.StructKind {
+			return "[..." + source(exprOf(items)) + "]"
+		}
 		if items, ok := readSchema(s.at("items"), true); ok && depth < maxDepth {
 			return form{write: func(t string) string { return t }}.element().write(items.cue(depth + 1))
 		}
