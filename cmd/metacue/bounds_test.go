@@ -258,6 +258,9 @@ func TestBoundsOfCommands(t *testing.T) {
 			t.Errorf("metacue %s: say in boundsCommands how it is called, or in unbound why no bounds apply", leaf)
 		}
 	}
+	if testing.Short() {
+		t.Skip("it reads the configuration some hundred times")
+	}
 	dir := boundsDir(t)
 	for name, b := range boundsCases {
 		t.Run(name, func(t *testing.T) {
