@@ -200,12 +200,11 @@ func (s *jqFlow) term(t *gojq.Term, at jqPlace) jqPlace {
 		switch {
 		case suffix.Index != nil:
 			s.index(suffix.Index, at)
-			place = place.below(suffix.Index)
+			if place = place.below(suffix.Index); place.known {
+				s.seen = append(s.seen, place.path)
+			}
 		case suffix.Iter:
 			place = jqPlace{}
-		}
-		if place.known && len(place.path) > 0 {
-			s.seen = append(s.seen, place.path)
 		}
 	}
 	return place
