@@ -120,6 +120,7 @@ func TestUnlisted(t *testing.T) {
 		{`{"domain":"secrets","action":"get_vault","arguments":{"a":1}}`, `ok`, made{"get_vault", `{"a":1}`}},
 		{`{"domain":"secrets","action":"vault_get"}`, `ok`, made{"get_vault", ``}},
 		{`{"domain":"secrets","action":"get_vault","a":1}`, `ok`, made{"get_vault", `{"a":1}`}},
+		{`{"domain":"secrets","action":"get_vault","arguments":{"a":1},"a":2}`, wrong("get_vault", `{"type":"object","properties":{}}`, "a is given twice, in arguments and beside it: put it into arguments"), made{}},
 		{`{"domain":"secrets","action":"get_vualt"}`, `{"error":"unknown action: get_vualt","nearest":["get_vault"]}`, made{}},
 		{`{"domain":"secrets","action":"get_repository"}`, `{"tool_name":"get_repository","error":"get_repository is no action of secrets: call it through repositories","nearest":["repositories"]}`, made{}},
 		{`{"domain":"repositories"}`, `{"error":"unknown domain: repositories; there are secrets","nearest":[]}`, made{}},
