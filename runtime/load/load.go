@@ -109,6 +109,7 @@ func load(src source, o Options) (*Config, diag.List) {
 	l.imports(importer{src: src, mod: mod, fetch: o.Fetch})
 	l.cfg.inst = l.instance()
 	l.twice()
+	l.apart()
 	l.shadowed()
 	l.cfg.docs = leadingComments(files)
 	if !l.passes() {

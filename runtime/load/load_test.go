@@ -220,6 +220,43 @@ func TestAgreesWithCUE(t *testing.T) {
 	}
 }
 
+// Nothing that a configuration needs when it is run stands in a file of tests.
+func TestApart(t *testing.T) {
+	const whole = "package a\nserver: name: \"a\"\nupstreams: api: url: \"https://api.example\"\n" +
+		"domains: d: {description: \"D\", tools: t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/\"}}}\n"
+	for text, want := range map[string][]string{
+		"_in: {}\n#T: {in: _}\nlet x = \"GET\"\ndomains: d: tools: t: tests: [{arguments: _in, request: {method: x, path: \"/\"}}]": nil,
+		"domains: {d: tools: {t: {_x: 1, tests: [{arguments: {}}]}}}":                                                               nil,
+		"domains: d: tools: {for n in [\"t\"] {(n): tests: [{arguments: {}}]}}":                                                     nil,
+		"domains: e: {description: \"E\", tools: u: {description: \"U\", action: \"read\", http: {method: \"GET\", path: \"/u\"}}}": {"2:14: domains.e.description", "2:43: domains.e.tools.u.description", "2:61: domains.e.tools.u.action", "2:77: domains.e.tools.u.http"},
+		"domains: d: tools: t: http: query: x: 1":                                                                                   {"2:23: domains.d.tools.t.http"},
+		"_m: http: query: x: 1\ndomains: d: tools: t: _m":                                                                           {"3:20: domains.d.tools.t"},
+		"_m: http: query: x: 1\ndomains: d: tools: t: {_m}":                                                                         {"3:24: domains.d.tools.t"},
+		"server: title: \"A\"": {"2:1: server"},
+	} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{"a.cue": whole, "a_tests.cue": "package a\n" + text + "\n"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, findings := Dir(dir, Options{Dir: dir})
+		var got []string
+		for _, f := range findings {
+			got = append(got, f.String())
+		}
+		if len(got) != len(want) {
+			t.Errorf("%s:\n got %q\nwant %q", text, got, want)
+			continue
+		}
+		for i, w := range want {
+			if !strings.HasPrefix(got[i], "a_tests.cue:"+w+": files whose names end in _tests.cue are left out") {
+				t.Errorf("%s:\n got %s\nwant %s", text, got[i], w)
+			}
+		}
+	}
+}
+
 // Files of tests are left out on request: they may hold faults then.
 func TestNoTests(t *testing.T) {
 	dir := t.TempDir()
