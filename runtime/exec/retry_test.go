@@ -129,6 +129,12 @@ func TestRetry(t *testing.T) {
 			sent:     1,
 			want:     []string{"api answered 409", "TF26071"},
 		},
+		"an answer that cannot be read": {
+			response: `retry: on: "true"`,
+			answers:  []rest.Response{answered(409, `{"message":`)},
+			sent:     1,
+			want:     []string{"api answered 409", `"retry":"not made again, since the condition could not be evaluated`},
+		},
 		"a condition that fails": {
 			response: `retry: on: ".message.text"`,
 			answers:  []rest.Response{answered(409, conflict)},

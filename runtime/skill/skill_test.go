@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,6 +112,24 @@ func TestNamesInTables(t *testing.T) {
 	for _, row := range []string{"\n| ``a`b\\|c`` | `string` |", "\n| `d\\|e` | `string` |"} {
 		if !strings.Contains(b.String(), row) {
 			t.Errorf("no row %q in\n%s", row, b.String())
+		}
+	}
+}
+
+// What is left of a skill is said as far as a description has room for it.
+func TestDescriptionHasRoom(t *testing.T) {
+	for _, c := range []struct {
+		words, tools int
+		want         string
+	}{
+		{100, 1, ". Here only with tool."},
+		{100, 400, ". Here only in part."},
+		{1000, 400, ". Here only in part."},
+		{1010, 1, "x."},
+	} {
+		s := catalog.Skill{Name: "s", Description: strings.Repeat("x", c.words), Tools: slices.Repeat([]string{"tool"}, c.tools), Partial: true}
+		if got := Description(s); !strings.HasSuffix(got, c.want) || len(got) > maxDescription {
+			t.Errorf("%d characters, %d tools: %d characters, …%s", c.words, c.tools, len(got), got[max(0, len(got)-40):])
 		}
 	}
 }
