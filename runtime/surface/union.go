@@ -49,13 +49,26 @@ func union(first member, tools []*catalog.Tool) json.RawMessage {
 		}
 	}
 	for i := 1; i < len(properties); i++ {
-		properties[i].value = said[properties[i].name].describe(properties[i].value)
+		by := said[properties[i].name]
+		properties[i].value = by.describe(properties[i].value)
+		if by.tools < len(tools) {
+			// A host that fills in defaults would send it to actions that do not take it.
+			properties[i].value = without(properties[i].value, "default")
+		}
 	}
 	out := []member{property("type", "object"), {"properties", writeObject(properties)}, property("required", append([]string{first.name}, required...))}
 	if len(defs) > 0 {
 		out = append(out, member{"$defs", writeObject(defs)})
 	}
 	return writeObject(out)
+}
+
+// without gives a schema without a keyword.
+func without(schema json.RawMessage, keyword string) json.RawMessage {
+	if get(read(schema), keyword) == nil {
+		return schema
+	}
+	return writeObject(slices.DeleteFunc(read(schema), func(m member) bool { return m.name == keyword }))
 }
 
 // sayings are the descriptions that tools have for an argument of one name.
