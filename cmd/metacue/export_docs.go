@@ -12,8 +12,10 @@ import (
 	"github.com/metacue/metacue/runtime/surface"
 )
 
-// docsMark is in every page that is written here.
-const docsMark = "<!-- Written by metacue export docs from the configuration: edit that, and export again. -->"
+// docsMark is in every page that is written here for a server.
+func docsMark(server string) string {
+	return "<!-- Written by metacue export docs from the configuration of " + server + ": edit that, and export again. -->"
+}
 
 func newExportDocs() *cobra.Command {
 	var e exports
@@ -35,7 +37,7 @@ pages in DIR differ, and exits 1 when they do.`,
 			if err != nil {
 				return err
 			}
-			return folder{dir, check, docsMark}.write(cmd, pages(program.Catalog, face), []string{"."})
+			return folder{dir, check, docsMark(program.Catalog.Server.Name)}.write(cmd, pages(program.Catalog, face), []string{"."})
 		},
 	}
 	e.flags(cmd)
@@ -47,12 +49,12 @@ pages in DIR differ, and exits 1 when they do.`,
 // pages writes a page for each domain, and one that lists them.
 func pages(c *catalog.Catalog, face surface.Surface) []skill.File {
 	var index strings.Builder
-	fmt.Fprintf(&index, "%s\n\n# %s\n\n", docsMark, c.Server.Title)
+	fmt.Fprintf(&index, "%s\n\n# %s\n\n", docsMark(c.Server.Name), c.Server.Title)
 	files := []skill.File{{Path: "README.md"}}
 	for _, d := range c.Domains {
 		fmt.Fprintf(&index, "- [%s](%s.md): %s (%s)\n", d.Name, d.Name, skill.Line(d.Description), count(len(d.Tools), "tool"))
 		var page strings.Builder
-		fmt.Fprintf(&page, "%s\n\n# %s\n\n%s\n", docsMark, d.Name, d.Description)
+		fmt.Fprintf(&page, "%s\n\n# %s\n\n%s\n", docsMark(c.Server.Name), d.Name, d.Description)
 		for _, t := range d.Tools {
 			skill.Tool(&page, t, "##", face.Spell)
 			fmt.Fprintf(&page, "\nAction: %s.", t.Action)

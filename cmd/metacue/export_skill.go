@@ -62,7 +62,7 @@ would be written, and exits 1 when they do.`,
 				}
 				return nil
 			}
-			return folder{dir, check, skill.Mark}.write(cmd, files, within)
+			return folder{dir, check, skill.Mark(program.Catalog.Server.Name)}.write(cmd, files, within)
 		},
 	}
 	e.flags(cmd)

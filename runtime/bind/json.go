@@ -177,7 +177,8 @@ func unescape(s []byte) (rune, int, error) {
 	return r, 12, nil
 }
 
-// unescapeUnit reads the \uXXXX at the start of s, -1 when there is none.
+// unescapeUnit reads the \u and four hexadecimal digits at the start of s, -1 when
+// they are not there.
 func unescapeUnit(s []byte) rune {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return -1

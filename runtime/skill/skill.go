@@ -28,7 +28,10 @@ const References = "references"
 
 // Mark is in every file that is written here: a file in References without it is
 // someone else's.
-const Mark = "<!-- Written by metacue export skill from the configuration: edit that, and export again. -->"
+// A folder may hold the skills of several servers, and none takes away another's.
+func Mark(server string) string {
+	return "<!-- Written by metacue export skill from the configuration of " + server + ": edit that, and export again. -->"
+}
 
 // File is one file of a skill.
 type File struct {
@@ -57,7 +60,7 @@ func Files(c *catalog.Catalog, s catalog.Skill, spell Spell) []File {
 	for _, d := range w.domains() {
 		files = append(files, File{
 			Path: s.Name + "/" + reference(d),
-			Text: Mark + "\n\n# " + Line(d.Description) + "\n" + w.sections(w.of(d), "##"),
+			Text: Mark(c.Server.Name) + "\n\n# " + Line(d.Description) + "\n" + w.sections(w.of(d), "##"),
 		})
 	}
 	return files
@@ -71,7 +74,7 @@ type writer struct {
 
 // front is the front matter. JSON strings are YAML (YAML 1.2, section 1.3).
 func (w *writer) front(s catalog.Skill) string {
-	return "---\nname: " + s.Name + "\ndescription: " + quoted(Description(s)) + "\n---\n\n" + Mark + "\n\n"
+	return "---\nname: " + s.Name + "\ndescription: " + quoted(Description(s)) + "\n---\n\n" + Mark(w.catalog.Server.Name) + "\n\n"
 }
 
 // maxDescription is the longest description, in characters, that the
