@@ -204,19 +204,3 @@ func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {
 	}
 	return q.Handler.Enabled(ctx, level)
 }
-
-// Summary says in one line what is served: "meta, 9 domains, 92 tools, 4 listed
-// in 355 tokens". c is what callers can reach, listed and tokens are the length
-// of tools/list.
-func Summary(mode string, c *catalog.Catalog, listed, tokens int) string {
-	return fmt.Sprintf("%s, %s, %s, %d listed in %s", mode,
-		count(len(c.Domains), "domain"), count(len(c.Tools()), "tool"), listed, count(tokens, "token"))
-}
-
-// count is "1 tool", "2 tools".
-func count(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
-}

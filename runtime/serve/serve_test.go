@@ -189,15 +189,6 @@ func (l *log) String() string {
 
 func (l *log) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
 
-func TestSummary(t *testing.T) {
-	if got, want := Summary("meta", sample(), 4, 389), "meta, 1 domain, 4 tools, 4 listed in 389 tokens"; got != want {
-		t.Errorf("Summary = %q, want %q", got, want)
-	}
-	if got := Summary("flat", catalog.New(catalog.Catalog{}), 0, 1); got != "flat, 0 domains, 0 tools, 0 listed in 1 token" {
-		t.Errorf("Summary of nothing = %q", got)
-	}
-}
-
 // TestResources lists and reads what is offered beside the tools.
 func TestResources(t *testing.T) {
 	c := sample()

@@ -26,9 +26,9 @@ const (
 // References is the folder, in that of a skill, for what is too long for SKILL.md.
 const References = "references"
 
-// Mark is in every file that is written here: a file in References without it is
-// someone else's.
-// A folder may hold the skills of several servers, and none takes away another's.
+// Mark is in every file that is written here for a server: a file without it is
+// someone else's. A folder may hold the skills of several servers, and the export of
+// one takes away no other's.
 func Mark(server string) string {
 	return "<!-- Written by metacue export skill from the configuration of " + server + ": edit that, and export again. -->"
 }
