@@ -277,7 +277,8 @@ func median(all []float64) float64 {
 	return all[len(all)/2]
 }
 
-// settle is how long a server is left alone until it is idle.
+// settle is how long a server is left alone until it is idle: the runtime gives
+// memory back in the background, and says nothing when it has.
 const settle = 300 * time.Millisecond
 
 // BenchmarkStart is the time from the start of the process to the first list of
