@@ -227,8 +227,8 @@ var cursors = regexp.MustCompile(`"nextCursor":"[^"]*"`)
 func knownOf(t *testing.T, p *exec.Program) *strings.Replacer {
 	t.Helper()
 	return strings.NewReplacer(
-		"$commit", ask(t, p, "list_branches", `{"project":"Contoso","repositoryId":"web","filterContains":"main"}`, "branches", "0", "commitId"),
-		"$repository", ask(t, p, "list_repositories", `{"project":"Contoso","repoNameFilter":"web"}`, "repositories", "0", "id"),
+		"$commit", ask(t, p, "list_branches", `{"project":"Contoso","repositoryId":"web","filterContains":"main"}`, "items", "0", "commitId"),
+		"$repository", ask(t, p, "list_repositories", `{"project":"Contoso","repoNameFilter":"web"}`, "items", "0", "id"),
 		"$tip", ask(t, p, "get_branch", `{"project":"Contoso","repositoryId":"web","branchName":"feature/search"}`, "commitId"),
 		"$me", ask(t, p, "get_current_user", `{}`, "id"),
 		"$sprint", ask(t, p, "list_team_iterations", `{"project":"Contoso","timeframe":"current"}`, "0", "id"),

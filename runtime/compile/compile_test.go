@@ -324,7 +324,7 @@ func TestFindings(t *testing.T) {
 		},
 		"paginate by two ways": {
 			server("t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/x\"}, response: paginate: {\nlink: true\npage: number: \"p\"}}"),
-			[]string{`14 domains.d.tools.t.response.paginate: takes one of cursor, link, nextLink, page or offset`},
+			[]string{`14 domains.d.tools.t.response.paginate: takes one of cursor, link, nextLink, page, offset or whole`},
 		},
 		"paginate by none": {
 			server("t: {description: \"T\", action: \"read\", http: {method: \"GET\", path: \"/x\"}, response: {\npaginate: items: \".\"}}"),

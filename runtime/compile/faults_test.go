@@ -55,6 +55,23 @@ func TestNameLimits(t *testing.T) {
 	found(t, "t"+rest+"\nu"+strings.Replace(rest, `{`, `{aliases: ["t"], `, 1), "the name t is taken: domains.d.tools.t at test/c.cue:12 answers to it")
 }
 
+// TestPagesOfWhole pins what the pages of an answer that holds all items need.
+func TestPagesOfWhole(t *testing.T) {
+	const get = `http: {method: "GET", path: "/x"}, `
+	for _, tt := range []struct{ action, tool, want string }{
+		{"read", `input: n?: int, ` + get + `response: paginate: whole: top: "n"`, ""},
+		{"read", get + `response: paginate: {items: ".value", whole: {}}`, ""},
+		{"read", `input: from?: int, ` + get + `response: paginate: whole: skip: "form"`, "form is no argument of the tool; did you mean from?"},
+		{"read", get + `response: paginate: whole: top: "n"`, "n: the tool declares no arguments"},
+		{"read", `input: n?: number, ` + get + `response: paginate: whole: top: "n"`, "the argument n is no whole number (int)"},
+		{"read", get + `response: paginate: {more: ".more", whole: {}}`, "says nothing here"},
+		{"read", get + `response: {jq: ".value", paginate: {items: ".value", whole: {}}}`, "says nothing here"},
+		{"delete", get + `response: paginate: whole: {}`, "needs an action that only reads"},
+	} {
+		found(t, `t: {description: "T", action: "`+tt.action+`", `+tt.tool+`}`, tt.want)
+	}
+}
+
 // TestPageSizeSent pins that what says how large a page is, is sent: without it
 // paging cannot tell the last page, and says nothing.
 func TestPageSizeSent(t *testing.T) {

@@ -34,7 +34,7 @@ func (b *toolCompiler) pages(tool *exec.Tool) {
 		More:  b.jq(field + ".more"),
 		Also:  b.jq(field + ".also"),
 		Step:  step.Name,
-		By:    b.pager(step, v, field),
+		By:    b.pager(tool, step, v, field),
 	}
 	with, err := exec.WithCursor(tool.Info.InputSchema)
 	if err == nil {
@@ -89,7 +89,7 @@ func (b *toolCompiler) pagedStep(tool *exec.Tool, v cue.Value, field string) *ex
 }
 
 // pager compiles the way in which the API pages.
-func (b *toolCompiler) pager(step *exec.Step, v cue.Value, field string) exec.Pager {
+func (b *toolCompiler) pager(tool *exec.Tool, step *exec.Step, v cue.Value, field string) exec.Pager {
 	if m, ok := below(v, "cursor"); ok {
 		by := &exec.ByCursor{In: b.place(step, m, field+".cursor", "in"), Header: text(m, "header"), JQ: b.jq(field + ".cursor.jq")}
 		if _, ok := below(m, "header"); ok {
@@ -103,6 +103,10 @@ func (b *toolCompiler) pager(step *exec.Step, v cue.Value, field string) exec.Pa
 	if m, ok := below(v, "offset"); ok {
 		return &exec.ByOffset{Skip: b.place(step, m, field+".offset", "skip"), Size: b.size(step, m, field+".offset", "top")}
 	}
+	if m, ok := below(v, "whole"); ok {
+		b.parts(tool, v, m, field)
+		return &exec.ByPart{Skip: text(m, "skip"), Top: text(m, "top")}
+	}
 	for _, name := range []string{"link", "nextLink"} {
 		if _, ok := below(v, name); ok && step.Request.Method != "GET" {
 			b.fault(field+"."+name, "needs the method GET: a link says nothing of a body")
@@ -114,6 +118,33 @@ func (b *toolCompiler) pager(step *exec.Step, v cue.Value, field string) exec.Pa
 		}
 	}
 	return &exec.ByLink{JQ: b.jq(field + ".nextLink")}
+}
+
+// parts checks pages that are parts of one answer.
+func (b *toolCompiler) parts(tool *exec.Tool, v, m cue.Value, field string) {
+	if tool.Info.Effect != catalog.Read {
+		b.fault(field+".whole", "needs an action that only reads: each page makes the request again")
+	}
+	if _, ok := below(v, "more"); ok {
+		b.fault(field+".more", "says nothing here: with whole, what is left of the answer says whether there are more pages")
+	}
+	if _, ok := below(v, "items"); ok && b.at("response.jq").Exists() {
+		b.fault(field+".items", "says nothing here: with whole, the items are what jq of the response makes")
+	}
+	for _, member := range []string{"skip", "top"} {
+		if name, ok := below(m, member); ok {
+			b.wholeNumber(field+".whole."+member, name)
+		}
+	}
+}
+
+// wholeNumber checks that a field names an argument that is a whole number.
+func (b *toolCompiler) wholeNumber(field string, v cue.Value) {
+	name, _ := v.String()
+	i := slices.IndexFunc(b.schema.Fields, func(f jsonschema.Field) bool { return f.Name == name })
+	if i >= 0 && b.schema.Fields[i].Value.IncompleteKind() != cue.IntKind {
+		b.fault(field, "the argument %s is no whole number (int)", name)
+	}
 }
 
 // place reads where requests hold what pages are asked for by. A place in the

@@ -63,6 +63,9 @@ func WithCursor(schema json.RawMessage) (json.RawMessage, error) {
 func (p *Paging) PageSchema(item json.RawMessage) (json.RawMessage, error) {
 	page := `{"type":"object","properties":{"items":{"type":"array","items":%s},"nextCursor":{"type":"string"}},"required":["items"]%s}`
 	definitions := ""
+	if _, whole := p.By.(*ByPart); whole {
+		page = strings.Replace(page, `"nextCursor":`, `"total":{"type":"integer"},"nextCursor":`, 1)
+	}
 	if p.Also == nil {
 		definitions = `,"additionalProperties":false`
 	}
@@ -100,8 +103,10 @@ type Page struct {
 	Position string
 	// Count is the number of its items.
 	Count int
-	// More says whether there are more pages, where that is known.
-	More *bool
+	// More says whether there are more pages, and Total how many items all of them
+	// have, where that is known.
+	More  *bool
+	Total *int
 
 	c *prepared
 }
@@ -300,6 +305,62 @@ func (b *ByOffset) after(p *Page, items int) (string, error) {
 	return strconv.Itoa(n + items), nil
 }
 
+// ByPart makes pages of an answer that holds all items: each page is a part of
+// it, and asks for it again.
+type ByPart struct {
+	// Skip and Top are the arguments that say how many items come before the first
+	// page and how many a page has, "" for none: all, as far as there is room.
+	Skip, Top string
+}
+
+// Turn changes nothing: the answer is the same for all pages.
+func (b *ByPart) Turn(_ *bind.Request, _ *bind.HTTP, position string) error {
+	_, err := strconv.Atoi(position)
+	return err
+}
+
+// part gives the items of a page out of all, and says in the page whether there
+// are more.
+func (b *ByPart) part(p *Page, all []json.RawMessage) []json.RawMessage {
+	shown := all[min(b.from(p), len(all)):]
+	left := len(shown)
+	if top, ok := p.c.natural(b.Top); ok {
+		shown = shown[:min(top, left)]
+	}
+	total, more := len(all), 0 < len(shown) && len(shown) < left
+	p.Total, p.More = &total, &more
+	return shown
+}
+
+// Next adds up.
+func (b *ByPart) Next(_ context.Context, p *Page) (string, error) {
+	if !*p.More {
+		return "", nil
+	}
+	return b.after(p, p.Count)
+}
+
+// after is the position behind the first items of a page.
+func (b *ByPart) after(p *Page, items int) (string, error) {
+	return strconv.Itoa(b.from(p) + items), nil
+}
+
+// from is where a page begins.
+func (b *ByPart) from(p *Page) int {
+	if p.Position == "" {
+		n, _ := p.c.natural(b.Skip)
+		return n
+	}
+	n, _ := strconv.Atoi(p.Position)
+	return n
+}
+
+// natural gives the value of an argument that is a whole number, at least 0.
+func (c *prepared) natural(name string) (int, bool) {
+	n, err := strconv.Atoi(string(c.scope.Args[name]))
+	return max(n, 0), err == nil
+}
+
 // ends says whether a page is the last one: by what the API says, or else when
 // it is empty or has fewer items than its request asks for.
 func (p *Page) ends(size Place) bool {
@@ -465,7 +526,7 @@ func (p *Program) page(ctx context.Context, at *progress) call.Result {
 		return unreadable(err)
 	}
 	result := p.pageJSON(also, items, sealed)
-	if by, ok := pages.By.(*ByOffset); ok && len(result) > at.tool.Response.limit() && counted == len(items) {
+	if by, ok := pages.By.(divider); ok && len(result) > at.tool.Response.limit() && counted == len(items) {
 		if result, err = p.early(ctx, at, page, by, also, items); err != nil {
 			return unreadable(err)
 		}
@@ -473,10 +534,16 @@ func (p *Program) page(ctx context.Context, at *progress) call.Result {
 	return p.json(at, result)
 }
 
+// divider is a pager whose pages may end after any item.
+type divider interface {
+	// after is the position behind the first items of a page.
+	after(p *Page, items int) (string, error)
+}
+
 // early ends a page that is too large to be shown whole before its end, and lets
-// the cursor go on from there: an offset can say so. A page whose first item
+// the cursor go on from there. A page whose first item
 // alone is too large stays as it is, to be cut.
-func (p *Program) early(ctx context.Context, at *progress, page *Page, by *ByOffset, also, items []json.RawMessage) (json.RawMessage, error) {
+func (p *Program) early(ctx context.Context, at *progress, page *Page, by divider, also, items []json.RawMessage) (json.RawMessage, error) {
 	behind := func(n int) (string, error) {
 		position, err := by.after(page, n)
 		if err != nil {
@@ -525,6 +592,10 @@ func (p *Program) items(ctx context.Context, at *progress, page *Page) (shown []
 		all, err = list(page.run(ctx, pages.Items))
 		counted = len(all)
 	}
+	if by, ok := pages.By.(*ByPart); ok && err == nil && page.Answer != nil {
+		shown = by.part(page, shown)
+		counted = len(shown)
+	}
 	if err == nil {
 		// Masked one by one they stay one by one.
 		for i, item := range shown {
@@ -534,11 +605,11 @@ func (p *Program) items(ctx context.Context, at *progress, page *Page) (shown []
 	return shown, counted, err
 }
 
-// also gives, as an object, what a page says beside its items; nothing for none.
+// also gives, as objects that are not empty, what a page says beside its items.
 func (p *Program) also(ctx context.Context, at *progress, page *Page) ([]json.RawMessage, error) {
 	jq := at.tool.Response.Paging.Also
 	if jq == nil {
-		return nil, nil
+		return total(page), nil
 	}
 	out, err := p.shaped(ctx, at, page, jq)
 	if err != nil || len(out) == 0 || string(out[0]) == "null" {
@@ -551,15 +622,28 @@ func (p *Program) also(ctx context.Context, at *progress, page *Page) ([]json.Ra
 	if err := json.Unmarshal(out[0], &members); err != nil {
 		return nil, err
 	}
-	for _, own := range []string{"items", "nextCursor"} {
+	for _, own := range []string{"items", "nextCursor", "total"} {
+		if own == "total" && page.Total == nil {
+			continue
+		}
 		if _, ok := members[own]; ok {
 			return nil, fmt.Errorf("what is told beside the items (response.paginate.also) has the member %s, which the page itself has", own)
 		}
 	}
+	own := total(page)
 	if len(members) == 0 {
-		return nil, nil
+		return own, nil
 	}
-	return []json.RawMessage{p.scrubJSON(cleanJSON(out[0]))}, nil
+	return append(own, p.scrubJSON(cleanJSON(out[0]))), nil
+}
+
+// total gives, as an object, how many items all pages have; nothing where that is
+// not known.
+func total(page *Page) []json.RawMessage {
+	if page.Total == nil {
+		return nil
+	}
+	return []json.RawMessage{json.RawMessage(compact(map[string]int{"total": *page.Total}))}
 }
 
 // shaped runs a program over what the response's jq sees: the page, or with
@@ -607,9 +691,8 @@ func (p *Program) pageJSON(also, items []json.RawMessage, next string) json.RawM
 		Items      json.RawMessage `json:"items"`
 		NextCursor string          `json:"nextCursor,omitempty"`
 	}{array(items), next})
-	if len(also) > 0 {
-		object := string(also[0])
-		page = object[:len(object)-1] + "," + page[1:]
+	for _, object := range slices.Backward(also) {
+		page = string(object[:len(object)-1]) + "," + page[1:]
 	}
 	return json.RawMessage(page)
 }

@@ -363,6 +363,69 @@ func TestPaginationTooLarge(t *testing.T) {
 	}
 }
 
+// TestPaginationOfWhole pins that the pages of an answer that holds all items
+// are parts of it: none is lost, none comes twice.
+func TestPaginationOfWhole(t *testing.T) {
+	var items []string
+	for i := range 90 {
+		items = append(items, fmt.Sprintf(`{"n":%d,"text":"%s"}`, i, strings.Repeat("x", 90)))
+	}
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.RawQuery != "" {
+			t.Errorf("the query is %s", r.URL.RawQuery)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"value":[%s],"at":"here"}`, strings.Join(items, ","))
+	})
+	tool := `input: {top?: int, skip: int | *0}, http: {method: "GET", path: "/x"}, response: {maxBytes: 2048, jq: "[.value[] | select(.n % 3 != 0)]", paginate: {also: "{at}", whole: {top: "top", skip: "skip"}}}`
+	p := program(t, url, "", read(tool), "")
+	for _, tt := range []struct {
+		args         string
+		first, pages int
+	}{
+		{`"skip":0`, 0, 4},            // as many as there is room for
+		{`"top":60`, 0, 4},            // no more than there is room for
+		{`"top":10`, 0, 6},            // so many
+		{`"top":7,"skip":50`, 50, 2},  // from there on
+		{`"top":10,"skip":-5`, 0, 6},  // nothing is before the first
+		{`"top":10,"skip":90`, 60, 1}, // behind the last
+	} {
+		args, n, pages := "{"+tt.args+"}", tt.first, 0
+		for more := true; more; pages++ {
+			r := do(t, p, args)
+			var got struct {
+				Total, Shown int
+				At           string
+				Items        []struct{ N int }
+				NextCursor   string
+				Truncated    bool
+			}
+			if err := json.Unmarshal([]byte(told(r)), &got); err != nil || got.Truncated || len(told(r)) > 2048 {
+				t.Fatalf("%s: %v: %s", args, err, told(r))
+			}
+			if got.Total != 60 || got.At != "here" {
+				t.Errorf("%s: total %d at %q", args, got.Total, got.At)
+			}
+			for _, item := range got.Items {
+				if want := n/2*3 + n%2 + 1; item.N != want {
+					t.Fatalf("%s: item %d is %d, not %d", args, n, item.N, want)
+				}
+				n++
+			}
+			args, more = fmt.Sprintf(`{"cursor":%q}`, got.NextCursor), got.NextCursor != ""
+		}
+		if n != 60 || pages != tt.pages {
+			t.Errorf("%s: up to %d of 60 items, on %d pages, not %d", tt.args, n, pages, tt.pages)
+		}
+	}
+	// No page of no items leads to another.
+	for _, top := range []string{"0", "-1"} {
+		if got := told(do(t, p, `{"top":`+top+`}`)); got != `{"total":60,"at":"here","items":[]}` {
+			t.Errorf("top %s: %s", top, got)
+		}
+	}
+}
+
 // TestCursorTampering pins that a cursor serves nothing but the next page of the
 // call that it came from.
 func TestCursorTampering(t *testing.T) {

@@ -22,6 +22,8 @@ type jqNames struct {
 	cue [][]string
 	// seen are members of what the program is run over.
 	seen [][]string
+	// bare says that there is no program but the name of an argument alone.
+	bare bool
 }
 
 // arguments gives the arguments that a program means to use, however it writes them.

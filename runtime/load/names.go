@@ -64,6 +64,9 @@ func (l *loader) names(t Tool, uses []use, programs []program) {
 	for _, p := range programs {
 		for _, path := range p.names.args {
 			if _, message := undeclared(input, argsVariable, path); message != "" {
+				if p.names.bare {
+					message = strings.TrimPrefix(message, argsVariable+".")
+				}
 				l.report(p.pos, p.path, message, "")
 			}
 		}

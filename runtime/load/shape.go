@@ -18,7 +18,7 @@ import (
 type shape struct {
 	name  string // of the definition, such as #Tool; "" for one without
 	kind  shapeKind
-	holds string // what @holds says: "", "type", "expressions" or "jq"
+	holds string // what @holds says: "", "type", "expressions", "jq" or "argument"
 
 	// of a structure
 	members  []member

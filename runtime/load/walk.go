@@ -77,8 +77,11 @@ func (w *walker) walk(v cue.Value, s *shape) {
 			return
 		}
 		w.concrete(v)
-		if s.holds == "jq" {
-			w.program(v)
+		switch s.holds {
+		case "jq":
+			w.program(v, readJQ)
+		case "argument":
+			w.program(v, func(name string) jqNames { return jqNames{args: [][]string{{name}}, bare: true} })
 		}
 	default:
 		w.concrete(v)
@@ -556,8 +559,9 @@ func isConcrete(v cue.Value) bool {
 	return true
 }
 
-// program notes a jq program for the search for references.
-func (w *walker) program(v cue.Value) {
+// program notes what reads arguments without CUE, a jq program or the name of one,
+// for the search for references.
+func (w *walker) program(v cue.Value, read func(string) jqNames) {
 	text, err := v.String()
 	sels := v.Path().Selectors()
 	if err != nil || len(sels) < 5 {
@@ -565,7 +569,7 @@ func (w *walker) program(v cue.Value) {
 	}
 	tool := cue.MakePath(sels[:4]...).String()
 	w.programs[tool] = append(w.programs[tool], program{
-		field: sels[4].Unquoted(), path: v.Path().String(), names: readJQ(text), pos: w.l.valuePos(v),
+		field: sels[4].Unquoted(), path: v.Path().String(), names: read(text), pos: w.l.valuePos(v),
 	})
 }
 
