@@ -18,6 +18,19 @@ type Caller struct {
 	// Header holds the headers of the HTTP request that brought the call, nil
 	// over stdio. Nothing of it is sent on unless the configuration names it.
 	Header http.Header
+	// Faults are what the surface that was asked found wrong with the arguments as
+	// they came. A call with some is not made: its refusal tells them before what the
+	// program finds, so that one answer tells all.
+	Faults []Fault
+}
+
+// Fault is something wrong with the arguments of a call.
+type Fault struct {
+	// Argument is the argument that the tool does not take, where it is that: nobody
+	// need say so again. "" otherwise.
+	Argument string
+	// Message says in a sentence what is wrong.
+	Message string
 }
 
 // Func makes one call of a tool by its name or alias. args is a JSON object, or

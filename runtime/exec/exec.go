@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"maps"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -263,29 +264,37 @@ func (p *Program) prepare(ctx context.Context, caller call.Caller, name string, 
 		return nil, p.unknown(caller, name)
 	}
 	tool := p.Tools[info.Name]
+	var texts []string
+	for _, f := range caller.Faults {
+		texts = append(texts, f.Message)
+	}
 	raw, repairs, err := unwrap(raw)
 	if err != nil {
-		return nil, tool.refuse(nil, err.Error())
+		return nil, tool.refuse(nil, append(texts, err.Error())...)
 	}
 	args, err := bind.ParseArgs(raw, p.Limits)
 	if err != nil {
-		return nil, tool.refuse(repairs, sentences(err)...)
+		return nil, tool.refuse(repairs, append(texts, sentences(err)...)...)
 	}
 	raw, args, from, err := p.resume(ctx, caller, tool, raw, args)
 	if err != nil {
 		if errors.Is(err, errCursor) {
-			return nil, tool.refuse(repairs, err.Error())
+			return nil, tool.refuse(repairs, append(texts, err.Error())...)
 		}
 		r := failed(p.Client.Scrub(err.Error()))
 		return nil, &r
 	}
 	args, more, faults := repair(tool.Validator, raw, args, info.Effect)
 	repairs = append(repairs, more...)
-	if len(faults) > 0 {
-		texts := make([]string, len(faults))
-		for i, f := range faults {
-			texts[i] = f.Message + meant(info.InputSchema, f)
+	for _, f := range faults {
+		told := func(by call.Fault) bool {
+			return f.Keyword == "additionalProperties" && len(f.Path) == 0 && f.Name == by.Argument
 		}
+		if !slices.ContainsFunc(caller.Faults, told) {
+			texts = append(texts, f.Message+meant(info.InputSchema, f))
+		}
+	}
+	if len(texts) > 0 {
 		return nil, tool.refuse(repairs, texts...)
 	}
 	if err := from.continues(args, tool.Fill); err != nil {

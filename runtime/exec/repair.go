@@ -117,13 +117,13 @@ func mend(doc json.RawMessage, f jsonschema.Fault, effect catalog.Effect) (json.
 	if !ok {
 		return nil, "", false
 	}
-	place := strings.Join(f.Path, ".")
+	place := func() string { return jsonschema.Place(doc, f.Path) }
 	if string(old) == "null" || string(old) == `""` {
 		if effect != catalog.Read || inList(doc, f.Path) {
 			return nil, "", false
 		}
 		next, err := edit(doc, f.Path, nil)
-		return next, fmt.Sprintf("%s: %s was dropped", place, old), err == nil
+		return next, fmt.Sprintf("%s: %s was dropped", place(), old), err == nil
 	}
 	if len(f.Want) == 0 && f.Keyword != "enum" && f.Keyword != "const" {
 		return nil, "", false // its type is right, and what is wrong is its value
@@ -131,7 +131,7 @@ func mend(doc json.RawMessage, f jsonschema.Fault, effect catalog.Effect) (json.
 	for _, candidate := range convert(old, f.Want) {
 		next, err := edit(doc, f.Path, candidate)
 		if err == nil {
-			return next, fmt.Sprintf("%s: %s was taken as %s", place, abbreviate(old), abbreviate(candidate)), true
+			return next, fmt.Sprintf("%s: %s was taken as %s", place(), abbreviate(old), abbreviate(candidate)), true
 		}
 	}
 	return nil, "", false

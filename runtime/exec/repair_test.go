@@ -79,6 +79,31 @@ func TestRepair(t *testing.T) {
 	}
 }
 
+// A repair names a place as a fault does, and a call that its surface found faults
+// with is refused with those first, then the program's, each told once, and the
+// example.
+func TestFaultsOfTheSurface(t *testing.T) {
+	p := program(t, "http://127.0.0.1:9", "", repairTools+`
+		x: {description: "X", action: "read", input: {must!: string, l?: [...{n?: int, k?: "a" | "b"}]}, examples: [{arguments: must: "m"}], http: {method: "POST", path: "/x"}}
+	`, "")
+	caller := call.Caller{Faults: []call.Fault{{Argument: "status", Message: "status is no argument of x, but of y"}, {Message: "must is given twice"}}}
+	for args, want := range map[string]string{
+		`{"status":1,"nte":2,"l":[{"n":"2","k":"c"}]}`: `status is no argument of x, but of y; must is given twice; missing required argument: must; unknown argument: nte; l[0].k: must be one of a, b`,
+		`{"must":"m"}`: `status is no argument of x, but of y; must is given twice`,
+		`[]`:           `status is no argument of x, but of y; must is given twice; the arguments must be one JSON object`,
+	} {
+		plan, r := p.Plan(t.Context(), caller, "x", json.RawMessage(args))
+		if got := exec.Reason(r); plan != nil || !strings.HasPrefix(got, want) || !strings.Contains(r.Content[0].Text, `"example":{"must":"m"}`) {
+			t.Errorf("%s:\n got %s\nwant %s", args, r.Content[0].Text, want)
+		}
+		for _, told := range r.Repairs {
+			if told != `l[0].n: "2" was taken as 2` {
+				t.Errorf("%s: repair %q", args, told)
+			}
+		}
+	}
+}
+
 // FuzzRepair pins that whatever arguments come, they are refused or become a
 // request, nothing is repaired that needs none, and what was repaired stays as it
 // is when it comes again.

@@ -1,6 +1,7 @@
 package jsonschema
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -91,6 +92,15 @@ func (r *reporter) place(path []string, member string) string {
 		write(member)
 	}
 	return b.String()
+}
+
+// Place writes a path within a document as the messages of faults do.
+func Place(doc json.RawMessage, path []string) string {
+	r := reporter{}
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.UseNumber()
+	_ = d.Decode(&r.instance) // what cannot be read has no lists in it
+	return r.place(path, "")
 }
 
 // isName says that a member's name needs no quotes in a path.

@@ -113,23 +113,41 @@ func refused(t *catalog.Tool, r call.Result) ([]member, bool) {
 type toolUnknown struct {
 	ToolName string   `json:"tool_name"`
 	Error    string   `json:"error"`
-	Nearest  []string `json:"nearest"`
+	Nearest  []string `json:"nearest,omitempty"`
 }
 
 // fold puts what stands beside the name of a tool, where a caller left the
-// envelope out, into the arguments, which are called by the name within. The
-// fault is not empty when that could mean two things.
-func fold(t *catalog.Tool, within string, args json.RawMessage, beside []member) (_ json.RawMessage, fault string) {
-	if absent(args) {
-		return writeObject(beside), ""
+// envelope out, into the arguments, which are called by the name within.
+func (e *envelope) fold(t *catalog.Tool, within string, args json.RawMessage, beside []member) (json.RawMessage, []call.Fault) {
+	if len(beside) == 0 {
+		return args, nil
 	}
-	if slices.Contains(argumentsOf(t), within) {
-		return nil, fmt.Sprintf("%s has an argument called %s: put all arguments of the tool into %[2]s", t.Name, within)
+	args, faults := fold(t, within, args, beside)
+	if len(faults) == 0 {
+		e.repairs = append(e.repairs, strings.Join(namesOf(beside), ", ")+" stood beside "+within+" and was read as part of it")
+	}
+	return args, faults
+}
+
+// fold gives all arguments in one object, and what of it could mean two things: those
+// are faults of the call, which is checked with them for what else is wrong.
+func fold(t *catalog.Tool, within string, args json.RawMessage, beside []member) (json.RawMessage, []call.Fault) {
+	if absent(args) {
+		return writeObject(beside), nil
+	}
+	var faults []call.Fault
+	fault := func(format string, args ...any) {
+		faults = append(faults, call.Fault{Message: fmt.Sprintf(format, args...)})
 	}
 	inner, _ := unquote(args, '{')
 	members, err := readObject(inner)
+	if slices.Contains(argumentsOf(t), within) {
+		fault("%s has an argument called %s: put all arguments of the tool into %[2]s", t.Name, within)
+	} else if err != nil {
+		fault("%s must be a JSON object: %s", within, err)
+	}
 	if err != nil {
-		return nil, within + " must be a JSON object: " + err.Error()
+		members = nil // as far as it was read
 	}
 	for _, b := range beside {
 		i := slices.IndexFunc(members, func(m member) bool { return m.name == b.name })
@@ -137,10 +155,10 @@ func fold(t *catalog.Tool, within string, args json.RawMessage, beside []member)
 		case i < 0:
 			members = append(members, b)
 		case string(members[i].value) != string(b.value):
-			return nil, fmt.Sprintf("%s is given twice, in %s and beside it: put it into %[2]s", clip(b.name), within)
+			fault("%s is given twice, in %s and beside it: put it into %[2]s", clip(b.name), within)
 		}
 	}
-	return writeObject(members), ""
+	return writeObject(members), faults
 }
 
 // argumentsOf gives the names of a tool's arguments, as declared.
@@ -179,8 +197,8 @@ func (u *unknown) add(kind, name string, there []string) {
 func (u *unknown) refusal() call.Result {
 	r := answer(struct {
 		Error   string   `json:"error"`
-		Nearest []string `json:"nearest"`
-	}{strings.Join(u.faults, "; "), append([]string{}, u.nearest...)})
+		Nearest []string `json:"nearest,omitempty"`
+	}{strings.Join(u.faults, "; "), u.nearest})
 	r.IsError = true
 	return r
 }

@@ -183,6 +183,9 @@ func (m *meta) getToolSchema(_ context.Context, _ call.Caller, e *envelope) call
 			names = append(names, n)
 		}
 	}
+	if several := m.several(e, names); several != nil {
+		names, single = several, false
+	}
 	if len(names) == 0 && len(e.faults) == 0 {
 		e.faults = append(e.faults, "missing argument: give tool_name or tool_names")
 	}
@@ -204,6 +207,37 @@ func (m *meta) getToolSchema(_ context.Context, _ call.Caller, e *envelope) call
 	}{tools})
 	r.IsError = !known
 	return r
+}
+
+// several reads names that are each several, with commas between them, as those: nil
+// where no name is. Where a part is no tool it is a name that there is not.
+func (m *meta) several(e *envelope, names []string) []string {
+	var all []string
+	found := false
+	for _, name := range names {
+		parts := strings.Split(name, ",")
+		for i, part := range parts {
+			parts[i] = strings.TrimSpace(part)
+		}
+		if len(parts) == 1 || slices.ContainsFunc(parts, func(part string) bool { _, ok := m.catalog.Tool(part); return !ok }) {
+			parts = []string{name}
+		} else {
+			found = true
+			e.repairs = append(e.repairs, fmt.Sprintf("%s was read as the names in it", clip(name)))
+		}
+		for _, part := range parts {
+			if !slices.Contains(all, part) {
+				all = append(all, part)
+			}
+		}
+	}
+	switch {
+	case !found:
+		return nil
+	case len(all) > maxNames:
+		e.faults = append(e.faults, fmt.Sprintf("%d names are asked for: ask for at most %d at a time", len(all), maxNames))
+	}
+	return all
 }
 
 // about is what there is to say of a tool, a toolSchema or a toolUnknown.
@@ -242,12 +276,6 @@ func (m *meta) executeTool(ctx context.Context, caller call.Caller, effect catal
 		right := m.runner(t.Effect)
 		return elsewhere(name, name+" "+right.does, right.execute)
 	}
-	if len(beside) > 0 {
-		var fault string
-		if args, fault = fold(t, "arguments", args, beside); fault != "" {
-			return wrongArguments(fault, t.Name, t.InputSchema)
-		}
-		e.repairs = append(e.repairs, strings.Join(namesOf(beside), ", ")+" stood beside arguments and was read as part of it")
-	}
+	args, caller.Faults = e.fold(t, "arguments", args, beside)
 	return m.do(ctx, caller, t.Name, args)
 }

@@ -265,13 +265,7 @@ func (m *model) act(ctx context.Context, caller call.Caller, e *envelope) call.R
 	if len(u.faults) > 0 {
 		return u.refusal()
 	}
-	if len(beside) > 0 {
-		var fault string
-		if params, fault = fold(t, "params", params, beside); fault != "" {
-			return withSignature(t, wrongArguments(fault, t.Name, t.InputSchema))
-		}
-		e.repairs = append(e.repairs, strings.Join(namesOf(beside), ", ")+" stood beside params and was read as part of it")
-	}
+	params, caller.Faults = e.fold(t, "params", params, beside)
 	return withSignature(t, m.do(ctx, caller, t.Name, params))
 }
 

@@ -146,7 +146,7 @@ func TestModelAction(t *testing.T) {
 		{`{"domain":"repo","operation":"zzz"}`, made{}, `{"error":"unknown domain: repo; unknown operation: zzz","nearest":["repositories"]}`, nil},
 		{`{"operation":"get_vualt"}`, made{}, `{"error":"unknown operation: get_vualt","nearest":["get_vault"]}`, nil},
 		{`{"domain":"repositories","operation":"get_repository","params":{"id":"1"},"id":"2"}`, made{},
-			`{"error":"id is given twice, in params and beside it: put it into params","tool_name":"get_repository","signature":"get_repository(id, project=Contoso)","inputSchema":` + repoSchema + `}`, nil},
+			refusedBy("get_repository", `{"id":"1"}`, call.Fault{Message: "id is given twice, in params and beside it: put it into params"}), nil},
 	} {
 		r := recorder{answer: call.Text("ok")}
 		got, result := ask(t, newSurface(t, "model", live(), r.do), "sample_action", c.args)

@@ -171,14 +171,14 @@ func (n *nouns) act(ctx context.Context, caller call.Caller, g *noun, e *envelop
 	if i := slices.IndexFunc(members, func(m member) bool { return m.name == "arguments" }); i >= 0 && !slices.Contains(own, "arguments") {
 		if _, isText := unquote(members[i].value, '{'); isText || strings.HasPrefix(string(members[i].value), "{") {
 			inner, beside := members[i].value, slices.Delete(slices.Clone(members), i, i+1)
-			args, fault := fold(t, "arguments", inner, beside)
-			if fault == "" {
-				members, _ = readObject(args)
+			args, faults := fold(t, "arguments", inner, beside)
+			if len(faults) == 0 {
 				e.repairs = append(e.repairs, "the members of arguments were read as arguments")
 			}
+			members, _ = readObject(args)
+			caller.Faults = faults
 		}
 	}
-	var faults []string
 	members = slices.DeleteFunc(members, func(m member) bool {
 		if slices.Contains(own, m.name) {
 			return false
@@ -191,17 +191,9 @@ func (n *nouns) act(ctx context.Context, caller call.Caller, g *noun, e *envelop
 			e.repairs = append(e.repairs, m.name+" was null, is no argument of "+t.Name+" and was left out")
 			return true
 		}
-		faults = append(faults, fmt.Sprintf("%s is no argument of %s, but of %s", clip(m.name), t.Name, strings.Join(others, ", ")))
+		caller.Faults = append(caller.Faults, call.Fault{Argument: m.name, Message: fmt.Sprintf("%s is no argument of %s, but of %s", clip(m.name), t.Name, strings.Join(others, ", "))})
 		return false
 	})
-	if len(faults) > 0 {
-		for _, name := range requiredOf(t) {
-			if !slices.ContainsFunc(members, func(m member) bool { return m.name == name }) {
-				faults = append(faults, "missing required argument: "+name)
-			}
-		}
-		return wrongArguments(strings.Join(faults, "; "), t.Name, t.InputSchema)
-	}
 	return n.do(ctx, caller, t.Name, writeObject(members))
 }
 
@@ -275,13 +267,7 @@ func (n *nouns) further(ctx context.Context, caller call.Caller, e *envelope) ca
 		u.add(actionArgument, action, namesOfTools(d.Tools))
 		return u.refusal()
 	}
-	if len(beside) > 0 {
-		var fault string
-		if args, fault = fold(t, "arguments", args, beside); fault != "" {
-			return wrongArguments(fault, t.Name, t.InputSchema)
-		}
-		e.repairs = append(e.repairs, strings.Join(namesOf(beside), ", ")+" stood beside arguments and was read as part of it")
-	}
+	args, caller.Faults = e.fold(t, "arguments", args, beside)
 	return n.do(ctx, caller, t.Name, args)
 }
 

@@ -120,10 +120,10 @@ func TestUnlisted(t *testing.T) {
 		{`{"domain":"secrets","action":"get_vault","arguments":{"a":1}}`, `ok`, made{"get_vault", `{"a":1}`}},
 		{`{"domain":"secrets","action":"vault_get"}`, `ok`, made{"get_vault", ``}},
 		{`{"domain":"secrets","action":"get_vault","a":1}`, `ok`, made{"get_vault", `{"a":1}`}},
-		{`{"domain":"secrets","action":"get_vault","arguments":{"a":1},"a":2}`, wrong("get_vault", `{"type":"object","properties":{}}`, "a is given twice, in arguments and beside it: put it into arguments"), made{}},
+		{`{"domain":"secrets","action":"get_vault","arguments":{"a":1},"a":2}`, refusedBy("get_vault", `{"a":1}`, call.Fault{Message: "a is given twice, in arguments and beside it: put it into arguments"}), made{}},
 		{`{"domain":"secrets","action":"get_vualt"}`, `{"error":"unknown action: get_vualt","nearest":["get_vault"]}`, made{}},
 		{`{"domain":"secrets","action":"get_repository"}`, `{"tool_name":"get_repository","error":"get_repository is no action of secrets: call it through repositories","nearest":["repositories"]}`, made{}},
-		{`{"domain":"repositories"}`, `{"error":"unknown domain: repositories; there are secrets","nearest":[]}`, made{}},
+		{`{"domain":"repositories"}`, `{"error":"unknown domain: repositories; there are secrets"}`, made{}},
 		{`{"domain":"secrets","arguments":{"a":1}}`, wrong(moreTool, moreSchema, "arguments are given without an action"), made{}},
 		{`{}`, wrong(moreTool, moreSchema, "missing required argument: domain"), made{}},
 	} {
@@ -145,7 +145,7 @@ func TestUnlisted(t *testing.T) {
 
 // What a noun runs for what is sent, and what it refuses.
 func TestNounCalls(t *testing.T) {
-	branch := branchSchema
+	idElsewhere := call.Fault{Argument: "id", Message: "id is no argument of create_branch, but of get_repository, delete_repository"}
 	for _, c := range []struct {
 		tool, args string
 		ran        made
@@ -160,9 +160,12 @@ func TestNounCalls(t *testing.T) {
 		{"get_repository", `{"id":"a"}`, made{"get_repository", `{"id":"a"}`}, "", []string{"get_repository is not listed here and was run as by repositories"}},
 		// Hosts that must fill in every property send null for what they do not mean.
 		{"repositories", `{"action":"create_branch","name":"a","id":null}`, made{"create_branch", `{"name":"a"}`}, "", []string{"id was null, is no argument of create_branch and was left out"}},
-		// An argument of another action, beside all else that is wrong with the call.
-		{"repositories", `{"action":"create_branch","id":"a"}`, made{}, wrong("create_branch", branch, "id is no argument of create_branch, but of get_repository, delete_repository; missing required argument: name"), nil},
-		{"repositories", `{"action":"create_branch","name":"a","id":"","project":"p"}`, made{}, wrong("create_branch", branch, "id is no argument of create_branch, but of get_repository, delete_repository; project is no argument of create_branch, but of get_repository"), nil},
+		// An argument of another action: the program tells it with all else that is wrong.
+		{"repositories", `{"action":"create_branch","id":"a"}`, made{}, refusedBy("create_branch", `{"id":"a"}`, idElsewhere), nil},
+		{"repositories", `{"action":"create_branch","name":"a","id":"","project":"p"}`, made{}, refusedBy("create_branch", `{"name":"a","id":"","project":"p"}`, idElsewhere,
+			call.Fault{Argument: "project", Message: "project is no argument of create_branch, but of get_repository"}), nil},
+		{"repositories", `{"action":"create_branch","arguments":{"name":"a"},"name":"b"}`, made{}, refusedBy("create_branch", `{"name":"a"}`,
+			call.Fault{Message: "name is given twice, in arguments and beside it: put it into arguments"}), nil},
 		{"repositories", `{"action":"run_command"}`, made{}, `{"tool_name":"run_command","error":"run_command is no action of repositories: call it through pipelines","nearest":["pipelines"]}`, nil},
 		{"repositories", `{"action":"create_brnch","name":"a"}`, made{}, `{"error":"unknown action: create_brnch","nearest":["create_branch"]}`, nil},
 	} {

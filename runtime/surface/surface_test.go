@@ -96,15 +96,24 @@ func nine(n int) *catalog.Catalog {
 // made is one call that reached the fake program.
 type made struct{ tool, args string }
 
-// recorder is a program that notes calls and answers with a fixed result.
+// recorder is a program that notes calls and answers with a fixed result. It refuses
+// calls that come with faults.
 type recorder struct {
 	calls  []made
 	answer call.Result
 }
 
-func (r *recorder) do(_ context.Context, _ call.Caller, tool string, args json.RawMessage) call.Result {
+func (r *recorder) do(_ context.Context, caller call.Caller, tool string, args json.RawMessage) call.Result {
+	if len(caller.Faults) > 0 {
+		return call.Error(refusedBy(tool, string(args), caller.Faults...))
+	}
 	r.calls = append(r.calls, made{tool, string(args)})
 	return r.answer
+}
+
+// refusedBy is what the recorder answers to a call that comes with faults.
+func refusedBy(tool, args string, faults ...call.Fault) string {
+	return fmt.Sprintf("%s %s: %q", tool, args, faults)
 }
 
 func newSurface(t testing.TB, mode string, c *catalog.Catalog, do call.Func) Surface {
