@@ -50,6 +50,8 @@ standard input.`,
 			if program == nil {
 				return findings.Err()
 			}
+			// Why the call failed is its answer, which is printed.
+			program.Log = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelError}))
 			var schema json.RawMessage
 			t, err := find(program.Catalog, words[0])
 			if err == nil {

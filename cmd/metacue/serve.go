@@ -114,7 +114,12 @@ domains and one that runs their operations.`,
 			go debug.FreeOSMemory()
 			opts := serve.Of(cat, offered)
 			opts.Caller, opts.Log = call.Caller{Bounds: s.bounds()}, log
-			return o.serve(cmd, func() { announce(cmd.ErrOrStderr(), mode, cat, offered, src.String()) }, opts)
+			return o.serve(cmd, func() {
+				announce(cmd.ErrOrStderr(), mode, cat, offered, src.String())
+				for _, a := range program.Absent() {
+					log.Warn("not there yet; it is read when a call needs it", "reason", a.Reason, "for", strings.Join(a.For, ", "))
+				}
+			}, opts)
 		},
 	}
 	s.serveFlags(cmd)

@@ -110,6 +110,7 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 	p := &exec.Program{Catalog: all, Tools: tools, Client: client, Limits: c.limits, Env: c.env, Log: o.Log}
 	p.Sealer = exec.NewSealer(nil, o.Log)
 	if key != nil {
+		p.SealKey = key
 		p.Sealer = exec.NewSealer(func(ctx context.Context) (string, error) { return client.Secret(ctx, *key) }, o.Log)
 	}
 	c.examples(p)

@@ -41,12 +41,14 @@ type Program struct {
 	Limits bind.Bounds
 	// Sealer makes the cursors of tools with pages.
 	Sealer Sealer
+	// SealKey is the secret that the Sealer's key is made of; nil where there is none.
+	SealKey *rest.Secret
 	// Sleep waits before a request is made again, or until ctx is done; nil waits
 	// by the clock.
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Env names the environment variables that calls may read secrets from.
 	Env []string
-	// Log takes what went wrong inside; nil discards it.
+	// Log takes what went wrong and is the operator's to mend; nil discards it.
 	Log *slog.Logger
 }
 
@@ -74,6 +76,13 @@ type Client interface {
 	Preview(req *bind.HTTP) *bind.HTTP
 	// Scrub masks secrets in what is shown.
 	Scrub(s string) string
+	// Absent lists what exchanges with an upstream need and is not there yet.
+	Absent(upstream string) []string
+	// Look says why a secret cannot be read as things are.
+	Look(s rest.Secret) error
+	// Denied is the error behind a status that says that the credentials of this
+	// server were refused; nil for other statuses, and where callers bring their own.
+	Denied(upstream string, status int) *rest.Error
 	// AuthHint says which credentials an upstream refused; "" for other statuses.
 	AuthHint(upstream string, status int) string
 }

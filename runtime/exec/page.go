@@ -425,6 +425,9 @@ func (p *Program) resume(ctx context.Context, caller call.Caller, t *Tool, raw j
 	}
 	content, err := p.Sealer.Open(ctx, scopeOf(t.Info.Name, caller.Bounds), strings.TrimSpace(sealed))
 	if err != nil {
+		if !errors.Is(err, errCursor) {
+			p.warn(t.Info.Name, "reason", err)
+		}
 		return nil, nil, nil, err
 	}
 	from := &cursor{}

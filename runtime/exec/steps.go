@@ -73,6 +73,8 @@ type progress struct {
 	ran     bool
 	mu      sync.Mutex
 	changes []string // what was done already that changed something
+	// reported is what the operator has been told of.
+	reported []string
 }
 
 // run makes the requests of a call and shapes its result.
@@ -134,7 +136,9 @@ func (p *Program) step(ctx context.Context, at *progress, step *Step) *call.Resu
 	if err == nil && paging != nil {
 		// The key is read before anything is sent: without it the call would be made
 		// for nothing.
-		_, err = p.sealed(ctx, at, "0")
+		if _, err = p.sealed(ctx, at, "0"); err != nil {
+			p.warn(at.tool.Info.Name, "reason", err)
+		}
 	}
 	if err != nil {
 		return at.failed(step, -1, at.tool.fail(err))
@@ -277,13 +281,20 @@ func (p *Program) exchange(ctx context.Context, at *progress, step *Step, req *b
 	})
 	if err != nil {
 		reason := err.Error()
-		if e := (*rest.Error)(nil); errors.As(err, &e) && e.Sent && !info.Idempotent && !safe(req.Method) {
+		e, ok := errors.AsType[*rest.Error](err)
+		if ok {
+			p.report(at, e)
+		}
+		if ok && e.Sent && !info.Idempotent && !safe(req.Method) {
 			reason += "; the request had been sent, and may have been carried out: look before sending it again"
 		}
 		r := failed(p.Client.Scrub(reason))
 		return nil, &r
 	}
 	if resp.Status/100 != 2 && !slices.Contains(step.Accept, resp.Status) {
+		if e := p.Client.Denied(req.Upstream, resp.Status); e != nil {
+			p.report(at, e)
+		}
 		return resp, p.upstreamFailure(at.tool, req.Upstream, resp)
 	}
 	if resp, err = at.taken(ctx, step, resp); err != nil {

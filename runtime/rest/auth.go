@@ -217,9 +217,13 @@ func (c *Client) authorize(ctx context.Context, u *upstream, o CallOptions, star
 	from := supply{read: c.reader(ctx, o.Inbound), mask: c.mask.add, wire: u.wire, plaintext: u.AllowPlaintextAuth}
 	all := make([]placed, 0, len(u.credentials))
 	var faults []string
+	kind := SecretNotBrought
 	for _, d := range u.credentials {
 		value, err := d.value(ctx, from)
 		if err != nil {
+			if _, ok := errors.AsType[notBrought](err); !ok {
+				kind = SecretUnreadable
+			}
 			faults = append(faults, oneLine(err).Error())
 			continue
 		}
@@ -230,7 +234,7 @@ func (c *Client) authorize(ctx context.Context, u *upstream, o CallOptions, star
 		return nil, u.ended(ctx, start, fmt.Sprintf("the credentials for the upstream %q could not be had", u.Name))
 	}
 	if len(faults) > 0 {
-		return nil, &Error{Kind: SecretUnreadable, Upstream: u.Name, Message: c.Scrub(fmt.Sprintf(
+		return nil, &Error{Kind: kind, Upstream: u.Name, Message: c.Scrub(fmt.Sprintf(
 			"nothing was sent to the upstream %q, because its credentials cannot be used: %s",
 			u.Name, strings.Join(faults, "; ")))}
 	}
@@ -343,4 +347,19 @@ func (c *Client) AuthHint(upstream string, status int) string {
 		return fmt.Sprintf("the upstream %q does not allow this with the credentials from %s", u.Name, from)
 	}
 	return fmt.Sprintf("the upstream %q refused the credentials from %s", u.Name, from)
+}
+
+// Denied gives an error of the Kind SecretRefused for the status 401, where the
+// credentials are this server's own; else nil.
+func (c *Client) Denied(upstream string, status int) *Error {
+	u := c.upstreams[upstream]
+	if u == nil || status != http.StatusUnauthorized {
+		return nil
+	}
+	for _, d := range u.credentials {
+		if slices.ContainsFunc(d.refs, func(s Secret) bool { return s.InboundHeader != "" }) {
+			return nil
+		}
+	}
+	return &Error{Kind: SecretRefused, Upstream: u.Name, Status: status, Sent: true, Message: c.AuthHint(upstream, status)}
 }

@@ -210,7 +210,11 @@ func TestInboundHeader(t *testing.T) {
 			}
 			continue
 		}
-		if e := wantKind(t, err, SecretUnreadable); !strings.HasSuffix(e.Message, tt.want) {
+		kind := SecretNotBrought
+		if tt.header == nil { // over stdio nobody can bring one: the configuration is at fault
+			kind = SecretUnreadable
+		}
+		if e := wantKind(t, err, kind); !strings.HasSuffix(e.Message, tt.want) {
 			t.Errorf("got %+v, want %s", e, tt.want)
 		}
 	}

@@ -21,6 +21,11 @@ const (
 	BadRequest Kind = "request refused"
 	// SecretUnreadable: a credential cannot be read or used.
 	SecretUnreadable Kind = "secret unreadable"
+	// SecretNotBrought: a credential that the caller must bring is not there or
+	// cannot be used.
+	SecretNotBrought Kind = "secret not brought"
+	// SecretRefused: the upstream does not accept the credentials of this server.
+	SecretRefused Kind = "secret refused"
 	// PlaintextAuth: credentials would travel over plain http.
 	PlaintextAuth Kind = "plain http credentials refused"
 	// ConnectionFailed: no connection, or one that broke off.
@@ -36,6 +41,16 @@ const (
 	// BadAnswer: what came back is no HTTP answer that can be read.
 	BadAnswer Kind = "answer unreadable"
 )
+
+// Operators says whether what went wrong is the operator's to mend: the caller
+// can do nothing about it.
+func (k Kind) Operators() bool {
+	switch k {
+	case SecretUnreadable, SecretRefused, FileUnreadable, PlaintextAuth, ConnectionFailed, TimedOut, AddressRefused, BadAnswer:
+		return true
+	}
+	return false
+}
 
 // Error says why there is no answer, in words that hold no secret and no query.
 type Error struct {

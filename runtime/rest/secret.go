@@ -119,11 +119,56 @@ func (c *Client) reader(ctx context.Context, inbound http.Header) reader {
 			err = usable(value)
 		}
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", s, err)
+			err = fmt.Errorf("%s: %w", s, err)
+			if s.InboundHeader != "" && inbound != nil {
+				err = notBrought{err}
+			}
+			return "", err
 		}
 		c.mask.add(value)
 		return value, nil
 	}
+}
+
+// notBrought is an error about a secret that the caller of a call must bring.
+type notBrought struct{ error }
+
+// Look says why a secret cannot be read as things are. It looks at variables and
+// files alone: commands are run when a call needs them, and headers come with one.
+func (c *Client) Look(s Secret) error {
+	if s.Env == "" && s.File == "" {
+		return nil
+	}
+	_, err := c.Secret(context.Background(), s)
+	return err
+}
+
+// Absent lists, in sentences, what exchanges with an upstream need and what cannot
+// be read as things are: secrets in variables and files, and the files of TLS.
+func (c *Client) Absent(upstream string) []string {
+	u := c.upstreams[upstream]
+	if u == nil {
+		return nil
+	}
+	var secrets []Secret
+	for _, d := range u.credentials {
+		secrets = append(secrets, d.refs...)
+	}
+	if u.Proxy != nil && u.Proxy.Auth != nil {
+		secrets = append(secrets, u.Proxy.Auth.refs()...)
+	}
+	var all []string
+	for _, s := range secrets {
+		if err := c.Look(s); err != nil {
+			all = append(all, err.Error())
+		}
+	}
+	for _, file := range u.TLS.files() {
+		if _, err := c.secrets.readFile(file); err != nil {
+			all = append(all, fmt.Sprintf("file %s: %v", file, unreadable(err)))
+		}
+	}
+	return all
 }
 
 // usable says why a value cannot serve as a secret.

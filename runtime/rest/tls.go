@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 )
 
@@ -41,6 +42,14 @@ func (t *TLS) check(u *url.URL) (faults []error) {
 		faults = append(faults, errors.New("tls: the url is plain http"))
 	}
 	return faults
+}
+
+// files lists the files that the settings name.
+func (t *TLS) files() []string {
+	if t == nil {
+		return nil
+	}
+	return slices.DeleteFunc([]string{t.CAFile, t.CertFile, t.KeyFile}, func(name string) bool { return name == "" })
 }
 
 // tlsConfig gives the settings that need no file.
