@@ -56,6 +56,7 @@ type compiler struct {
 	upstreams map[string]*upstream
 	order     []string // names of upstreams as declared
 	env       []string // variables that secrets are read from
+	inbound   []string // headers in which callers bring secrets
 	defaults  []exec.Value
 	limits    bind.Bounds
 	compiled  []compiled
@@ -107,7 +108,7 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 		return nil, c.findings
 	}
 	all := catalog.New(cat)
-	p := &exec.Program{Catalog: all, Tools: tools, Client: client, Limits: c.limits, Env: c.env, Log: o.Log}
+	p := &exec.Program{Catalog: all, Tools: tools, Client: client, Limits: c.limits, Env: c.env, Inbound: c.inbound, Log: o.Log}
 	p.Sealer = exec.NewSealer(nil, o.Log)
 	if key != nil {
 		p.SealKey = key

@@ -285,6 +285,9 @@ func (c *compiler) secret(v cue.Value, path string) *rest.Secret {
 	if s.Env != "" && !slices.Contains(c.env, s.Env) {
 		c.env = append(c.env, s.Env)
 	}
+	if s.InboundHeader != "" && !slices.Contains(c.inbound, s.InboundHeader) {
+		c.inbound = append(c.inbound, s.InboundHeader)
+	}
 	return s
 }
 

@@ -48,6 +48,8 @@ type Program struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Env names the environment variables that calls may read secrets from.
 	Env []string
+	// Inbound names the headers in which callers bring secrets.
+	Inbound []string
 	// Log takes what went wrong and is the operator's to mend; nil discards it.
 	Log *slog.Logger
 }
