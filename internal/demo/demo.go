@@ -77,7 +77,9 @@ func play(ctx context.Context, mode string, p *printer) (a account, err error) {
 	if err != nil {
 		return a, fmt.Errorf("%s: tools/list: %w", mode, err)
 	}
-	a.listed, a.listTokens = len(list.Tools), tokens.List(list.Tools)
+	// Counted as it went out: a client that has read the list no longer knows the
+	// order of the members in schemas.
+	a.listed, a.listTokens = len(list.Tools), tokens.List(face.Tools())
 	p.begin(stage, mode, list.Tools, a.listTokens)
 
 	known := memory{}
@@ -188,7 +190,8 @@ func (p *printer) begin(s *Stage, mode string, tools []*mcp.Tool, n int) {
 	if p == nil {
 		return
 	}
-	p.printf("The built-in configuration, in %s mode, over a sample organization at\n%s. %d tools in %d domains.\n\n",
+	p.printf("The built-in configuration, in %s mode, over a sample organization at\n%s. %d tools in %d domains.\n"+
+		"Its default project is Contoso, which the schemas show (-t project=Contoso).\n\n",
 		mode, s.URL, len(s.Program.Catalog.Tools()), len(s.Program.Catalog.Domains))
 	var names []string
 	for _, t := range tools {

@@ -72,6 +72,11 @@ func (o HTTPOptions) serve(ctx context.Context, listener net.Listener, addr net.
 	go func() { ended <- server.Serve(listener) }()
 
 	at := endpointURL(addr)
+	// What it tells people comes first: whoever waits for the file may ask at once, and
+	// what is logged of that comes after.
+	if o.Ready != nil {
+		o.Ready(at)
+	}
 	if o.ReadyFile != "" {
 		if err := writeFile(o.ReadyFile, at); err != nil {
 			server.Close()
@@ -79,9 +84,6 @@ func (o HTTPOptions) serve(ctx context.Context, listener net.Listener, addr net.
 			return fmt.Errorf("writing the ready file: %w", err)
 		}
 		defer os.Remove(o.ReadyFile)
-	}
-	if o.Ready != nil {
-		o.Ready(at)
 	}
 
 	select {
