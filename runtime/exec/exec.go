@@ -131,12 +131,16 @@ type Refusal interface {
 func (p *Program) Call(ctx context.Context, caller call.Caller, name string, args json.RawMessage) (result call.Result) {
 	defer p.discreet(&result)
 	defer p.guard(name, &result)
-	c, failure := p.prepare(ctx, caller, name, args)
+	tool, failure := p.find(caller, name)
 	if failure != nil {
 		return *failure
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.tool.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, tool.Timeout)
 	defer cancel()
+	c, failure := p.prepare(ctx, caller, tool, args)
+	if failure != nil {
+		return *failure
+	}
 	if failure := c.verify(ctx); failure != nil {
 		result = *failure
 	} else {
@@ -159,12 +163,16 @@ type Plan struct {
 func (p *Program) Plan(ctx context.Context, caller call.Caller, name string, args json.RawMessage) (plan *Plan, result call.Result) {
 	defer p.discreet(&result)
 	defer p.guard(name, &result)
-	c, failure := p.prepare(ctx, caller, name, args)
+	tool, failure := p.find(caller, name)
 	if failure != nil {
 		return nil, *failure
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.tool.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, tool.Timeout)
 	defer cancel()
+	c, failure := p.prepare(ctx, caller, tool, args)
+	if failure != nil {
+		return nil, *failure
+	}
 	if failure := c.verify(ctx); failure != nil {
 		return nil, *failure
 	}
@@ -267,14 +275,18 @@ type prepared struct {
 	repairs []string
 }
 
-// prepare takes a call through everything that needs no evaluation and no
-// network: bounds, repair, validation, defaults.
-func (p *Program) prepare(ctx context.Context, caller call.Caller, name string, raw json.RawMessage) (*prepared, *call.Result) {
+// find gives the tool of a name or alias that the caller may reach.
+func (p *Program) find(caller call.Caller, name string) (*Tool, *call.Result) {
 	info, ok := p.Catalog.Callable(name)
 	if !ok || !caller.Bounds.Allow(info) {
 		return nil, p.unknown(caller, name)
 	}
-	tool := p.Tools[info.Name]
+	return p.Tools[info.Name], nil
+}
+
+// prepare takes a call through everything that needs no evaluation and no
+// network: bounds, repair, validation, defaults.
+func (p *Program) prepare(ctx context.Context, caller call.Caller, tool *Tool, raw json.RawMessage) (*prepared, *call.Result) {
 	var texts []string
 	for _, f := range caller.Faults {
 		texts = append(texts, f.Message)
@@ -295,15 +307,20 @@ func (p *Program) prepare(ctx context.Context, caller call.Caller, name string, 
 		r := failed(p.Client.Scrub(err.Error()))
 		return nil, &r
 	}
-	args, more, faults := repair(tool.Validator, raw, args, info.Effect)
+	args, more, faults := repair(ctx, tool.Validator, raw, args, tool.Info.Effect)
 	repairs = append(repairs, more...)
 	for _, f := range faults {
 		told := func(by call.Fault) bool {
 			return f.Keyword == "additionalProperties" && len(f.Path) == 0 && f.Name == by.Argument
 		}
-		if !slices.ContainsFunc(caller.Faults, told) {
-			texts = append(texts, f.Message+meant(info.InputSchema, f))
+		if slices.ContainsFunc(caller.Faults, told) {
+			continue
 		}
+		text := f.Message
+		if len(texts) < maxReasons {
+			text += meant(tool.Info.InputSchema, f)
+		}
+		texts = append(texts, text)
 	}
 	if len(texts) > 0 {
 		return nil, tool.refuse(repairs, texts...)
@@ -346,7 +363,7 @@ type failure struct {
 
 // refuse says what is wrong with the arguments, and what would be right.
 func (t *Tool) refuse(repairs []string, reasons ...string) *call.Result {
-	f := failure{Error: strings.Join(reasons, "; "), ToolName: t.Info.Name, InputSchema: t.Info.InputSchema}
+	f := failure{Error: bounded(maxReasons, reasons...), ToolName: t.Info.Name, InputSchema: t.Info.InputSchema}
 	if len(t.Info.Examples) > 0 {
 		f.Example = t.Info.Examples[0].Arguments
 	}
@@ -407,7 +424,7 @@ func (p *Program) unknown(caller call.Caller, name string) *call.Result {
 			names = append(names, t.Name)
 		}
 	}
-	r := call.Error(compact(failure{Error: "unknown tool: " + name, Nearest: nearest.Names(name, names)}))
+	r := call.Error(compact(failure{Error: bounded(1, "unknown tool: "+name), Nearest: nearest.Names(name, names)}))
 	return &r
 }
 
@@ -424,7 +441,36 @@ func Reason(r call.Result) string {
 }
 
 // failed is a failed result that names no schema.
-func failed(reason string) call.Result { return call.Error(compact(failure{Error: reason})) }
+func failed(reason string) call.Result {
+	return call.Error(compact(failure{Error: bounded(1, reason)}))
+}
+
+const (
+	// maxReasons is how many faults of one call are told.
+	maxReasons = 20
+	// maxReason bounds what is told of each, in bytes: a value, a name or an error
+	// of an evaluation may be in it.
+	maxReason = 2000
+)
+
+// bounded makes one text of the first sentences of a failure, whatever is in them. It
+// is the one place that bounds how much a failed call says.
+func bounded(most int, sentences ...string) string {
+	shown := make([]string, 0, most+1)
+	for i, s := range sentences {
+		if i == most {
+			shown = append(shown, fmt.Sprintf("and %d more", len(sentences)-most))
+			break
+		}
+		s = cleanText(s)
+		if len(s) > maxReason {
+			head := strings.ToValidUTF8(s[:maxReason], "")
+			s = fmt.Sprintf("%s… (%d bytes more)", head, len(s)-len(head))
+		}
+		shown = append(shown, s)
+	}
+	return strings.Join(shown, "; ")
+}
 
 // compact gives v as JSON without escapes for HTML.
 func compact(v any) string {

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,28 +45,36 @@ func unwrap(raw json.RawMessage) (json.RawMessage, []string, error) {
 // which is dropped on reads. On writes dropping could widen the effect, so
 // there it stays a fault. It gives the arguments as they are then, what was
 // repaired, and the faults that are left.
-func repair(v *jsonschema.Validator, doc json.RawMessage, args bind.Args, effect catalog.Effect) (bind.Args, []string, []jsonschema.Fault) {
+//
+// Each try reads the arguments anew, so that tries are bounded, by maxWork and by
+// ctx: what is not repaired is refused.
+func repair(ctx context.Context, v checker, doc json.RawMessage, args bind.Args, effect catalog.Effect) (bind.Args, []string, []jsonschema.Fault) {
 	faults := v.Validate(doc)
 	if len(faults) == 0 {
 		return plain(v, doc, args), nil, nil
 	}
+	if len(faults) > maxRepaired {
+		return args, nil, faults
+	}
 	var repairs []string
-	for range maxRounds {
-		before := len(repairs)
-		for _, f := range faults {
-			next, told, ok := mend(doc, f, effect)
-			if !ok {
-				continue
-			}
-			// A change that does not cure its fault is none.
-			if left := v.Validate(next); cures(f, faults, left) {
-				doc, faults = next, left
-				repairs = append(repairs, told)
-				break
-			}
-		}
-		if len(repairs) == before || len(faults) == 0 {
+	tried := map[string]bool{} // faults by their messages
+	for work := 0; work < maxWork && ctx.Err() == nil; {
+		i := slices.IndexFunc(faults, func(f jsonschema.Fault) bool { return curable(f, effect) && !tried[f.Message] })
+		if i < 0 {
 			break
+		}
+		f := faults[i]
+		tried[f.Message] = true
+		work += len(doc)
+		next, told, ok := mend(doc, f, effect)
+		if !ok {
+			continue
+		}
+		work += len(doc)
+		// A change that does not cure its fault is none.
+		if left := v.Validate(next); cures(f, faults, left) {
+			doc, faults = next, left
+			repairs = append(repairs, told)
 		}
 	}
 	if len(repairs) == 0 {
@@ -78,8 +87,31 @@ func repair(v *jsonschema.Validator, doc json.RawMessage, args bind.Args, effect
 	return plain(v, doc, repaired), repairs, faults
 }
 
-// maxRounds bounds the repairs of one call.
-const maxRounds = 100
+// checker is what a *jsonschema.Validator does for repairs.
+type checker interface {
+	Validate(json.RawMessage) []jsonschema.Fault
+	Integers(json.RawMessage) json.RawMessage
+}
+
+const (
+	// maxRepaired is how many faults a call may have to be repaired at all.
+	maxRepaired = 100
+	// maxWork bounds what repairing one call reads, in bytes: of small arguments
+	// every fault, of the largest ones the first.
+	maxWork = 2 << 20
+)
+
+// curable says whether another value in the same place could cure a fault: what is
+// missing or unknown stays so.
+func curable(f jsonschema.Fault, effect catalog.Effect) bool {
+	switch f.Keyword {
+	case "required", "additionalProperties":
+		return false
+	case "enum", "const":
+		return len(f.Path) > 0
+	}
+	return len(f.Path) > 0 && (len(f.Want) > 0 || effect == catalog.Read) // on reads "" may be dropped
+}
 
 // cures says whether a change has cured the fault f: fewer faults are left, or
 // the value is of the right type now and what is wrong with it has come to
@@ -97,7 +129,7 @@ func cures(f jsonschema.Fault, before, after []jsonschema.Fault) bool {
 }
 
 // plain gives args, those of doc, with integers written as such.
-func plain(v *jsonschema.Validator, doc json.RawMessage, args bind.Args) bind.Args {
+func plain(v checker, doc json.RawMessage, args bind.Args) bind.Args {
 	integers := v.Integers(doc)
 	if bytes.Equal(integers, doc) {
 		return args
@@ -110,9 +142,6 @@ func plain(v *jsonschema.Validator, doc json.RawMessage, args bind.Args) bind.Ar
 
 // mend tries to cure one fault and says what it did.
 func mend(doc json.RawMessage, f jsonschema.Fault, effect catalog.Effect) (json.RawMessage, string, bool) {
-	if len(f.Path) == 0 {
-		return nil, "", false
-	}
 	old, ok := at(doc, f.Path)
 	if !ok {
 		return nil, "", false

@@ -129,22 +129,18 @@ const maxMisfits = 5
 
 // misfits words what a schema refuses in an answer.
 func misfits(faults []jsonschema.Fault) string {
-	var say []string
+	say := make([]string, len(faults))
 	for i, f := range faults {
-		if i == maxMisfits {
-			say = append(say, fmt.Sprintf("and %d more", len(faults)-i))
-			break
-		}
 		switch f.Keyword {
 		case "required":
-			say = append(say, strings.TrimPrefix(f.Message, "missing required argument: ")+" is missing")
+			say[i] = strings.TrimPrefix(f.Message, "missing required argument: ") + " is missing"
 		case "additionalProperties":
-			say = append(say, strings.TrimPrefix(f.Message, "unknown argument: ")+" is not declared")
+			say[i] = strings.TrimPrefix(f.Message, "unknown argument: ") + " is not declared"
 		default:
-			say = append(say, strings.TrimPrefix(strings.TrimPrefix(f.Message, "arguments: "), "arguments "))
+			say[i] = strings.TrimPrefix(strings.TrimPrefix(f.Message, "arguments: "), "arguments ")
 		}
 	}
-	return strings.Join(say, "; ")
+	return bounded(maxMisfits, say...)
 }
 
 // scrubJSON masks secrets in JSON. A number that is a secret becomes a string.
@@ -236,7 +232,7 @@ func (c *prepared) states() (any, error) {
 // cannot be made of its answer. resp is nil where several answers were in it.
 func (p *Program) unreadable(c *prepared, resp *rest.Response, err error) string {
 	if text, ok := said(err); ok {
-		return p.Client.Scrub(cleanText(text))
+		return p.Client.Scrub(text)
 	}
 	done := c.tool.Info.Name + " was done"
 	if resp != nil {
@@ -246,7 +242,7 @@ func (p *Program) unreadable(c *prepared, resp *rest.Response, err error) string
 	if _, ok := errors.AsType[*jqError](err); ok {
 		what = "the jq program that shapes its answer failed"
 	}
-	return p.Client.Scrub(cleanText(fmt.Sprintf("%s, but %s: %v", done, what, err)))
+	return p.Client.Scrub(fmt.Sprintf("%s, but %s: %v", done, what, err))
 }
 
 // upstreamFailure tells an agent what the API said: its status and its body.
@@ -308,7 +304,7 @@ func (p *Program) contentFailure(ctx context.Context, at *progress, step *Step, 
 		if string(v) == "true" {
 			e.Body = p.shown(resp, at.tool.Response.limit())
 		} else if json.Unmarshal(v, &text) == nil {
-			e.Error, e.Body = cleanText(text), nil
+			e.Error, e.Body = bounded(1, text), nil
 		}
 		r := call.Error(p.Client.Scrub(compact(e)))
 		return &r

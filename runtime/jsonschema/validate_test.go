@@ -141,7 +141,15 @@ func TestValidate(t *testing.T) {
 		{"more than JSON", ``, `{} {}`, []string{" : arguments are no JSON: something follows the value"}},
 		{"integers with a fraction of nothing", `a?: int`, `{"a":5.0}`, nil},
 		{"integers with an exponent", `a?: int & <=1000`, `{"a":1e3}`, nil},
-		{"number out of all proportion", `a?: number & >0`, `{"a":[{"b":1e1000000}]}`, []string{"a/0/b type: a[0].b: must be a number with a smaller exponent"}},
+		{"number out of all proportion", `a?: number & >0`, `{"a":[{"b":1e1000000}]}`, []string{"a/0/b type: a[0].b: must be a number with a smaller exponent (from -999 to 999)"}},
+		{"the largest and the smallest float64", `a?: [...(number & >=-1e308)]`, `{"a":[1.7976931348623157e308,5e-324,18446744073709551616,-1e+0308,1e999,1E-999]}`, nil},
+		{"numbers out of all proportion", `a?: [...(1 | 2)], b?: number`, `{"b":1e-1000,"a":[1,1e99999999999999999999,1e-1001]}`, []string{
+			"a/1 type: a[1]: must be a number with a smaller exponent (from -999 to 999)",
+			"a/2 type: a[2]: must be a number with a smaller exponent (from -999 to 999)",
+			"b type: b: must be a number with a smaller exponent (from -999 to 999)"}},
+		{"1000 digits", `a?: int & >0`, `{"a":1` + strings.Repeat("0", 999) + `}`, nil},
+		{"a fraction of 1000 digits", `a?: number & <0`, `{"a":-0.` + strings.Repeat("1", 999) + `}`, nil},
+		{"too many digits", `a?: int & >0`, `{"a":` + strings.Repeat("9", 1001) + `}`, []string{"a type: a: must be a number with at most 1000 digits"}},
 		{"number beyond floats", `a?: number & >0`, `{"a":1e400}`, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
