@@ -25,7 +25,7 @@ func newExportDocs() *cobra.Command {
 		Use:   "docs",
 		Short: "Write a page of Markdown for each domain",
 		Long: `docs writes README.md, which lists the domains, and for each a page with its tools,
-their arguments and an example. With --check nothing is written: it prints how the
+their arguments and an example. Where a domain has that name, index.md lists them. With --check nothing is written: it prints how the
 pages in DIR differ, and exits 1 when they do.`,
 		Example: `  metacue export docs -o docs/tools`,
 		Args:    cobra.NoArgs,
@@ -50,7 +50,7 @@ pages in DIR differ, and exits 1 when they do.`,
 func pages(c *catalog.Catalog, face surface.Surface) []skill.File {
 	var index strings.Builder
 	fmt.Fprintf(&index, "%s\n\n# %s\n\n", docsMark(c.Server.Name), c.Server.Title)
-	files := []skill.File{{Path: "README.md"}}
+	files := []skill.File{{Path: skill.Unused([]string{"README", "index"}, c.Domains) + ".md"}}
 	for _, d := range c.Domains {
 		fmt.Fprintf(&index, "- [%s](%s.md): %s (%s)\n", d.Name, d.Name, skill.Line(d.Description), count(len(d.Tools), "tool"))
 		var page strings.Builder

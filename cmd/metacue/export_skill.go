@@ -19,7 +19,7 @@ func newExportSkill() *cobra.Command {
 		Short: "Write the configuration's skills as SKILL.md files",
 		Long: `skill writes each skill of the configuration, or the one that is named, as a
 folder in the format of Agent Skills: NAME/SKILL.md, and where that would be too
-long for it NAME/references/DOMAIN.md. Calls are written as the mode has them, by
+long NAME/references/DOMAIN.md for the tools, and notes.md there for the notes. Calls are written as the mode has them, by
 default as in meta mode. Without -o the files are printed.
 
 With --check nothing is written: it prints how the files in DIR differ from what

@@ -89,6 +89,11 @@ type Tool struct {
 	// as a compact JSON object in the order of the arguments; nil when none.
 	Defaults json.RawMessage
 	Examples []Example
+	// Sample shows the form of a call where there is no example: a compact JSON object
+	// of the required arguments, each of a type that it takes, and text that nobody gave
+	// a value for as "<NAME>". nil where there are examples, and where no such call
+	// would be accepted.
+	Sample json.RawMessage
 }
 
 // Annotations are the hints of MCP ToolAnnotations, each explicit.

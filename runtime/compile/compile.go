@@ -115,6 +115,7 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 		p.Sealer = exec.NewSealer(func(ctx context.Context) (string, error) { return client.Secret(ctx, *key) }, o.Log)
 	}
 	c.examples(p)
+	c.forms(p)
 	if general == 0 && !o.Tried {
 		c.trials(p)
 	}

@@ -43,6 +43,80 @@ func (c *compiler) trials(p *exec.Program) {
 	}
 }
 
+// forms gives each tool without examples a call that shows the form of one, unless
+// its rules refuse that.
+func (c *compiler) forms(p *exec.Program) {
+	for _, t := range c.cfg.Tools() {
+		tool := p.Tools[t.Name]
+		if tool == nil || t.Faulty || len(tool.Info.Examples) > 0 {
+			continue
+		}
+		tool.Info.Sample = formOf(tool)
+	}
+}
+
+// formOf makes a call of the required arguments alone, in the order of their
+// declaration; nil where the schema or the rules of the tool refuse it. What a text is
+// like is left open: there its name stands.
+func formOf(t *exec.Tool) json.RawMessage {
+	s, ok := newSampler(t.Info.InputSchema)
+	if !ok {
+		return nil
+	}
+	properties, _ := s.root["properties"].(map[string]any)
+	required, _ := s.root["required"].([]any)
+	call := []byte("{")
+	for i, name := range required {
+		s.name, _ = name.(string)
+		v, ok := s.value(properties[s.name], false, 0)
+		if !ok {
+			return nil
+		}
+		if i > 0 {
+			call = append(call, ',')
+		}
+		call = slices.Concat(call, compactJSON(s.name), []byte(":"), compactJSON(v))
+	}
+	call = append(call, '}')
+	for _, f := range t.Validator.Validate(call) {
+		if !slices.Contains([]string{"pattern", "format", "minLength", "maxLength"}, f.Keyword) {
+			return nil
+		}
+	}
+	if t.Verifier != nil {
+		scope, err := scopeOf(t, call)
+		if err != nil || t.Verifier.Verify(context.Background(), scope) != nil {
+			return nil
+		}
+	}
+	return call
+}
+
+// compactJSON is a value as JSON, characters of HTML as they are.
+func compactJSON(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic(err) // it was read from JSON, or is text
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// scopeOf is what the rules and requests of a call see, defaults filled in.
+func scopeOf(t *exec.Tool, raw json.RawMessage) (*bind.Scope, error) {
+	args, err := bind.ParseArgs(raw, bind.Bounds{})
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range t.Fill {
+		if _, ok := args[v.Name]; !ok {
+			args[v.Name] = v.JSON
+		}
+	}
+	return &bind.Scope{Args: args, Steps: map[string]json.RawMessage{}}, nil
+}
+
 // advice says how an expression over an absent argument is written.
 func advice(path, reason string) string {
 	switch {
@@ -62,16 +136,11 @@ func evaluates(t *exec.Tool) bool {
 // try evaluates what a call would evaluate before its first request, and gives
 // the expressions at fault.
 func try(t *exec.Tool, raw json.RawMessage) expr.Faults {
-	args, err := bind.ParseArgs(raw, bind.Bounds{})
+	s, err := scopeOf(t, raw)
 	if err != nil {
 		return nil
 	}
-	for _, v := range t.Fill {
-		if _, ok := args[v.Name]; !ok {
-			args[v.Name] = v.JSON
-		}
-	}
-	ctx, s, step := context.Background(), &bind.Scope{Args: args, Steps: map[string]json.RawMessage{}}, t.Steps[0]
+	ctx, step := context.Background(), t.Steps[0]
 	if t.Verifier != nil {
 		err = t.Verifier.Verify(ctx, s)
 	}
@@ -92,7 +161,7 @@ func try(t *exec.Tool, raw json.RawMessage) expr.Faults {
 	var all, out expr.Faults
 	errors.As(err, &all)
 	for _, f := range all {
-		if f.Unfit() || slices.ContainsFunc(texts(args), f.Misses) {
+		if f.Unfit() || slices.ContainsFunc(texts(s.Args), f.Misses) {
 			out = append(out, f)
 		}
 	}
@@ -118,13 +187,11 @@ func texts(args bind.Args) []string {
 // and with a value of each type that it may have.
 func samples(t *exec.Tool) func(yield func(json.RawMessage) bool) {
 	return func(yield func(json.RawMessage) bool) {
-		d := json.NewDecoder(bytes.NewReader(t.Info.InputSchema))
-		d.UseNumber()
-		var root map[string]any
-		if d.Decode(&root) != nil {
+		s, ok := newSampler(t.Info.InputSchema)
+		if !ok {
 			return
 		}
-		s := sampler{root: root}
+		root := s.root
 		properties, _ := root["properties"].(map[string]any)
 		required := map[string]any{}
 		full, sparse := map[string]any{}, map[string]any{}
@@ -164,7 +231,21 @@ func samples(t *exec.Tool) func(yield func(json.RawMessage) bool) {
 }
 
 // sampler makes values that a schema is likely to accept.
-type sampler struct{ root map[string]any }
+type sampler struct {
+	root map[string]any
+	// name is that of the argument or member which a text would be for, and the text is
+	// made of it; "" where texts are letters.
+	name string
+}
+
+// newSampler reads a schema.
+func newSampler(schema json.RawMessage) (sampler, bool) {
+	d := json.NewDecoder(bytes.NewReader(schema))
+	d.UseNumber()
+	var s sampler
+	err := d.Decode(&s.root)
+	return s, err == nil
+}
 
 // choices makes a value for each alternative of a schema, those of the elements of
 // lists too.
@@ -259,6 +340,9 @@ func (s sampler) value(schema any, full bool, depth int) (any, bool) {
 		if m["format"] == "date-time" {
 			return "2026-01-12T09:00:00Z", true
 		}
+		if s.name != "" {
+			return "<" + s.name + ">", true
+		}
 		n := 1
 		if v, ok := m["minLength"].(json.Number); ok {
 			if l, err := v.Int64(); err == nil {
@@ -266,6 +350,9 @@ func (s sampler) value(schema any, full bool, depth int) (any, bool) {
 			}
 		}
 		return strings.Repeat("x", n), true
+	}
+	if s.name != "" {
+		return "<" + s.name + ">", true
 	}
 	return "x", true
 }
@@ -276,6 +363,9 @@ func (s sampler) object(m map[string]any, full bool, depth int) (any, bool) {
 	properties, _ := m["properties"].(map[string]any)
 	for name, p := range properties {
 		if must := slices.Contains(required, any(name)); must || full {
+			if s.name != "" {
+				s.name = name
+			}
 			v, ok := s.value(p, full, depth+1)
 			if !ok && must {
 				return nil, false

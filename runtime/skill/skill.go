@@ -16,8 +16,9 @@ import (
 	"github.com/metacue/metacue/runtime/tokens"
 )
 
-// A SKILL.md above either of these has its tools in files of their own, one a
-// domain, in the folder references: the bounds that the specification recommends.
+// A SKILL.md is divided until it is above neither of these, the bounds that the
+// specification recommends: its tools go to files of their own, one a domain, in the
+// folder references, then its notes.
 const (
 	MaxLines  = 500
 	MaxTokens = 5000
@@ -44,7 +45,9 @@ type File struct {
 // arguments.
 type Spell func(t *catalog.Tool, args json.RawMessage) (name string, arguments json.RawMessage)
 
-// Files writes a skill: SKILL.md first. Its tools must be in the catalog.
+// Files writes a skill: SKILL.md first. Its tools must be in the catalog. Of the ways
+// to divide it the first is taken that brings SKILL.md within its bounds: tools leave it
+// before notes do, and the more is told of them there the better.
 func Files(c *catalog.Catalog, s catalog.Skill, spell Spell) []File {
 	w := &writer{catalog: c, spell: spell}
 	for _, name := range s.Tools {
@@ -52,18 +55,70 @@ func Files(c *catalog.Catalog, s catalog.Skill, spell Spell) []File {
 			w.tools = append(w.tools, t)
 		}
 	}
-	whole := w.front(s) + w.head(s) + w.sections(w.tools, "##")
-	if strings.Count(whole, "\n") <= MaxLines && tokens.Count(whole) <= MaxTokens {
-		return []File{{s.Name + "/SKILL.md", whole}}
+	notes := strings.TrimSpace(s.Notes)
+	text, notesApart, toolsApart := w.divide(w.front(s)+w.head(s), notes)
+	files := []File{{s.Name + "/SKILL.md", text}}
+	if notesApart {
+		files = append(files, File{s.Name + "/" + w.notesFile(), Mark(c.Server.Name) + "\n\n# Notes\n\n" + notes + "\n"})
 	}
-	files := []File{{s.Name + "/SKILL.md", w.front(s) + w.head(s) + w.contents()}}
-	for _, d := range w.domains() {
-		files = append(files, File{
-			Path: s.Name + "/" + reference(d),
-			Text: Mark(c.Server.Name) + "\n\n# " + Line(d.Description) + "\n" + w.sections(w.of(d), "##"),
-		})
+	if toolsApart {
+		for _, d := range w.domains() {
+			files = append(files, File{s.Name + "/" + reference(d), Mark(c.Server.Name) + "\n\n# " + Line(d.Description) + "\n" + w.sections(w.of(d), "##")})
+		}
 	}
 	return files
+}
+
+// divide gives the text of SKILL.md, and says whether notes and tools are in files of
+// their own.
+func (w *writer) divide(head, notes string) (text string, notesApart, toolsApart bool) {
+	whole := w.sections(w.tools, "##")
+	ways := []func() string{func() string { return whole }, w.contents, w.names, w.summaries}
+	told := []string{section(notes)}
+	if notes != "" {
+		told = append(told, section("Read ["+w.notesFile()+"]("+w.notesFile()+") first."))
+	}
+	for i, notes := range told {
+		for j, tools := range ways {
+			text, notesApart, toolsApart = head+notes+tools(), i > 0, j > 0
+			if strings.Count(text, "\n") <= MaxLines && tokens.Count(text) <= MaxTokens {
+				return text, notesApart, toolsApart
+			}
+		}
+	}
+	return text, notesApart, toolsApart
+}
+
+// section is the section of notes, nothing where there are none.
+func section(notes string) string {
+	if notes == "" {
+		return ""
+	}
+	return "\n## Notes\n\n" + notes + "\n"
+}
+
+// notesFile is where notes go that SKILL.md has no room for.
+func (w *writer) notesFile() string {
+	return References + "/" + Unused([]string{"notes"}, w.catalog.Domains) + ".md"
+}
+
+// Unused gives a name for a file beside those that are named after domains: the first
+// of names that no domain has, whatever its case, since some file systems take no
+// account of it, or else the last with a number.
+func Unused(names []string, domains []*catalog.Domain) string {
+	taken := func(name string) bool {
+		return slices.ContainsFunc(domains, func(d *catalog.Domain) bool { return strings.EqualFold(d.Name, name) })
+	}
+	for _, name := range names {
+		if !taken(name) {
+			return name
+		}
+	}
+	for i := 2; ; i++ {
+		if name := fmt.Sprintf("%s-%d", names[len(names)-1], i); !taken(name) {
+			return name
+		}
+	}
 }
 
 type writer struct {
@@ -105,9 +160,6 @@ func (w *writer) head(s catalog.Skill) string {
 	if defaults := w.defaults(); defaults != "" {
 		b.WriteString("\nThe server fills in what is left out: " + defaults + ".\n")
 	}
-	if notes := strings.TrimSpace(s.Notes); notes != "" {
-		b.WriteString("\n## Notes\n\n" + notes + "\n")
-	}
 	return b.String()
 }
 
@@ -133,11 +185,37 @@ func holds(object json.RawMessage, name string) bool {
 // contents lists the tools and the files that explain them.
 func (w *writer) contents() string {
 	var b strings.Builder
-	b.WriteString("\n## Tools\n\nRead the file of a tool before its first call.\n\n| Tool | | File |\n| --- | --- | --- |\n")
+	b.WriteString(toolsHeading + "| Tool | | File |\n| --- | --- | --- |\n")
 	for _, d := range w.domains() {
 		for _, t := range w.of(d) {
 			fmt.Fprintf(&b, "| `%s` | %s | [%s](%s) |\n", t.Name, cell(t.Description), reference(d), reference(d))
 		}
+	}
+	return b.String()
+}
+
+const toolsHeading = "\n## Tools\n\nRead the file of a tool before its first call.\n\n"
+
+// names lists the files with the names of the tools that each explains.
+func (w *writer) names() string {
+	var b strings.Builder
+	b.WriteString(toolsHeading)
+	for _, d := range w.domains() {
+		var names []string
+		for _, t := range w.of(d) {
+			names = append(names, "`"+t.Name+"`")
+		}
+		fmt.Fprintf(&b, "- [%s](%s), %s: %s\n", reference(d), reference(d), strings.TrimSuffix(Line(d.Summary), "."), strings.Join(names, ", "))
+	}
+	return b.String()
+}
+
+// summaries lists the files with what the domains are about.
+func (w *writer) summaries() string {
+	var b strings.Builder
+	b.WriteString(toolsHeading)
+	for _, d := range w.domains() {
+		fmt.Fprintf(&b, "- [%s](%s): %s\n", reference(d), reference(d), strings.TrimSuffix(Line(d.Summary), "."))
 	}
 	return b.String()
 }
@@ -190,34 +268,26 @@ func Tool(b *strings.Builder, t *catalog.Tool, heading string, spell Spell) {
 			fmt.Fprintf(b, "| %s | %s | %s | %s |\n", code(a.Name), kind(a), code(string(a.Default)), about(a))
 		}
 	}
-	x := example(t, required)
-	name, arguments := spell(t, x.Arguments)
-	fmt.Fprintf(b, "\n%s:\n\n```\n%s %s\n```\n", strings.TrimSuffix(orElse(Line(x.Description), "For example"), "."), name, arguments)
+	if x, ok := example(t, required); ok {
+		name, arguments := spell(t, x.Arguments)
+		fmt.Fprintf(b, "\n%s:\n\n```\n%s %s\n```\n", strings.TrimSuffix(orElse(Line(x.Description), "For example"), "."), name, arguments)
+	}
 	if t.Returns != "" {
 		fmt.Fprintf(b, "\nIt answers %s.\n", strings.TrimSuffix(Line(t.Returns), "."))
 	}
 }
 
-// example gives a whole call: the tool's first example, or else one of its required
-// arguments with their example values. Where an argument has none its name stands,
-// and the call says that it shows the form alone.
-func example(t *catalog.Tool, required []signature.Argument) catalog.Example {
+// example gives a whole call: the tool's first example, or else its sample. Where a
+// required argument has no example value, that shows the form alone, and says so.
+func example(t *catalog.Tool, required []signature.Argument) (x catalog.Example, ok bool) {
 	if len(t.Examples) > 0 {
-		return t.Examples[0]
+		return t.Examples[0], true
 	}
-	var x catalog.Example
-	var members []string
-	for _, a := range required {
-		value := quoted("<" + a.Name + ">")
-		if len(a.Examples) > 0 {
-			value = string(a.Examples[0])
-		} else {
-			x.Description = "The form of a call"
-		}
-		members = append(members, quoted(a.Name)+":"+value)
+	if slices.ContainsFunc(required, func(a signature.Argument) bool { return len(a.Examples) == 0 }) {
+		x.Description = "The form of a call, its values made up"
 	}
-	x.Arguments = json.RawMessage("{" + strings.Join(members, ",") + "}")
-	return x
+	x.Arguments = t.Sample
+	return x, t.Sample != nil
 }
 
 // kind is the type of an argument and what limits it.
