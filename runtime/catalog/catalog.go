@@ -154,7 +154,7 @@ func New(c Catalog) *Catalog {
 
 // Within is the catalog as far as b reaches: tools out of bounds are not in
 // it, nor are pins of them, nor domains, actions in use and skills left without
-// any tool, nor sentences that name one.
+// any tool, nor prose that names one of these.
 func (c *Catalog) Within(b Bounds) *Catalog {
 	in := *c
 	in.Domains, in.Skills = nil, nil
@@ -170,7 +170,7 @@ func (c *Catalog) Within(b Bounds) *Catalog {
 	}
 	in.Escape = allowed(c.Escape)
 	out := New(in)
-	g := c.gone.and(goneFrom(c, out))
+	g := goneFrom(c, out)
 	in.gone = g
 	prose := func(tools []*Tool) {
 		for i, t := range tools {
@@ -181,6 +181,11 @@ func (c *Catalog) Within(b Bounds) *Catalog {
 		prose(d.Tools)
 		prose(d.State)
 		d.Description, d.Summary = g.from(d.Description), g.from(d.Summary)
+		d.Description, d.Summary = cmp.Or(d.Description, d.Summary), cmp.Or(d.Summary, d.Description)
+	}
+	in.Actions = slices.Clone(c.Actions)
+	for i := range in.Actions {
+		in.Actions[i].Description = g.from(in.Actions[i].Description)
 	}
 	prose(in.Escape)
 	out = New(in)
@@ -198,13 +203,13 @@ func (c *Catalog) Within(b Bounds) *Catalog {
 	return out
 }
 
-// Said is a text without the sentences that name a tool which bounds took away:
-// what a configuration says of a call, such as why it is refused, may name one.
+// Said is a text without the sentences that name what bounds took away: what a
+// configuration says of a call, such as why it is refused, may name a tool.
 func (c *Catalog) Said(text string) string { return c.gone.from(text) }
 
 // Gone says whether a tool of that name or alias was taken away by bounds. It is for
 // the person who set them.
-func (c *Catalog) Gone(name string) bool { return c.gone.names[name] }
+func (c *Catalog) Gone(name string) bool { return c.gone.names[label{"tool", name}] }
 
 // Tool finds a tool by name or alias.
 func (c *Catalog) Tool(name string) (*Tool, bool) {

@@ -4,145 +4,123 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"regexp"
+	"slices"
 	"strings"
 )
 
-// gone takes sentences out of prose that name tools which are out of bounds: what
-// stands in a description of one tool would tell of others.
-type gone struct{ names map[string]bool }
+// gone takes out of prose what names tools, domains, nouns and actions that are out of
+// bounds: what stands in a description of one tool would tell of others.
+type gone struct {
+	names map[label]bool
+	*matcher
+}
 
-// goneFrom gives the names of the tools of before that are not in after.
+// goneFrom gives what of before is not in after, and what was gone before that.
 func goneFrom(before, after *Catalog) gone {
-	g := gone{map[string]bool{}}
-	for name := range before.byName {
-		if after.byName[name] == nil {
-			g.names[name] = true
-		}
+	names, kept := labels(before), labels(after)
+	maps.Copy(names, before.gone.names)
+	maps.DeleteFunc(names, func(l label, _ bool) bool { return kept[l] })
+	return gone{names, newMatcher(before.Server.Name, names, kept)}
+}
+
+// from takes out of a text, which may be Markdown, what names something that is gone.
+func (g gone) from(text string) string { return cutter{g.told}.cut(text) }
+
+// fromSchema does so in the descriptions and titles of a compact JSON Schema, and takes
+// out the examples that are such names. What a value may be is the API's and stays:
+// an enum, a constant, a default or the name of a property tells of no tool, and
+// without it calls that are right would be refused.
+func (g gone) fromSchema(schema json.RawMessage) json.RawMessage {
+	if !g.toldInJSON(string(schema)) {
+		return schema
 	}
-	return g
-}
-
-// and is what either took away.
-func (g gone) and(more gone) gone {
-	all := gone{maps.Clone(more.names)}
-	maps.Copy(all.names, g.names)
-	return all
-}
-
-// names finds what may be the name of a tool in prose, with the quotes around it.
-var names = regexp.MustCompile("[`\"']?[A-Za-z0-9_][A-Za-z0-9_.-]*[`\"']?")
-
-// capitalInside finds names such as listPages and listIDs.
-var capitalInside = regexp.MustCompile(`[a-z].*[A-Z]|[A-Z][A-Z]+[a-z]`)
-
-// named says whether a text names a tool that is gone. A name that is a common
-// word, of letters alone and with no capital inside, counts in quotes only.
-func (g gone) named(text string) bool {
-	for _, word := range names.FindAllString(text, -1) {
-		bare := strings.Trim(word, "`\"'")
-		for _, name := range []string{bare, strings.TrimRight(bare, ".-")} {
-			plain := !strings.ContainsAny(name, "_.-0123456789") && !capitalInside.MatchString(name)
-			if g.names[name] && (!plain || word != bare && strings.ContainsAny(word[:1], "`\"'")) {
-				return true
-			}
+	if list, ok := elements(schema); ok { // anyOf, prefixItems
+		for i := range list {
+			list[i] = g.fromSchema(list[i])
 		}
+		return write(list)
+	}
+	all, ok := members(schema)
+	if !ok {
+		return schema
+	}
+	var kept []member
+	for _, m := range all {
+		switch m.name {
+		case "enum", "const", "default", "required", "dependentRequired", "pattern":
+		case "examples":
+			list, _ := elements(m.value)
+			list = slices.DeleteFunc(list, g.inData)
+			if len(list) == 0 {
+				continue
+			}
+			m.value = write(list)
+		case "description", "title":
+			var text string
+			if json.Unmarshal(m.value, &text) == nil && g.told(text) {
+				if text = g.from(text); text == "" {
+					continue
+				}
+				m.value = write(text)
+			}
+		case "properties", "patternProperties", "$defs", "dependentSchemas":
+			named, _ := members(m.value)
+			for i := range named {
+				named[i].value = g.fromSchema(named[i].value)
+			}
+			m.value = writeMembers(named)
+		default:
+			m.value = g.fromSchema(m.value)
+		}
+		kept = append(kept, m)
+	}
+	return writeMembers(kept)
+}
+
+// inData says whether a value in JSON holds such a name. The names of its members are
+// those of arguments, and a value that is a common word is one.
+func (g gone) inData(value json.RawMessage) bool {
+	if list, ok := elements(value); ok {
+		return slices.ContainsFunc(list, g.inData)
+	}
+	if all, ok := members(value); ok {
+		return slices.ContainsFunc(all, func(m member) bool { return g.inData(m.value) })
+	}
+	var text string
+	return json.Unmarshal(value, &text) == nil && g.told(text)
+}
+
+// toldInJSON says whether any string in JSON tells such a name.
+func (g gone) toldInJSON(text string) bool {
+	for i := 0; i < len(text); i++ {
+		if text[i] != '"' {
+			continue
+		}
+		end, escaped := i+1, false
+		for end < len(text) && text[end] != '"' {
+			if text[end] == '\\' {
+				escaped = true
+				end++
+			}
+			end++
+		}
+		if end >= len(text) {
+			return false
+		}
+		s := text[i+1 : end]
+		if escaped && json.Unmarshal([]byte(text[i:end+1]), &s) != nil {
+			return false
+		}
+		if g.told(s) {
+			return true
+		}
+		i = end
 	}
 	return false
 }
 
-// bullet begins an item of a list in Markdown.
-var bullet = regexp.MustCompile(`^\s*([-*+]|\d+[.)])\s`)
-
-// from takes out of a text the sentences that name what is gone, and of a list the
-// items: half an item says nothing, or something else. Of a line of which nothing is
-// left nothing stays.
-func (g gone) from(text string) string {
-	if len(g.names) == 0 || !g.named(text) {
-		return text
-	}
-	all := strings.Split(text, "\n")
-	var lines []string
-	for i := 0; i < len(all); i++ {
-		line := all[i]
-		if bullet.MatchString(line) {
-			end := i + 1
-			for end < len(all) && strings.TrimSpace(all[end]) != "" && !bullet.MatchString(all[end]) {
-				end++
-			}
-			if !g.named(strings.Join(all[i:end], "\n")) {
-				lines = append(lines, all[i:end]...)
-			}
-			i = end - 1
-			continue
-		}
-		if !g.named(line) {
-			lines = append(lines, line)
-			continue
-		}
-		var kept strings.Builder
-		for _, s := range sentences(line) {
-			if !g.named(s) {
-				kept.WriteString(s)
-			}
-		}
-		if rest := strings.TrimRight(kept.String(), " \t"); strings.Trim(rest, "-*#> \t0123456789.") != "" {
-			lines = append(lines, finished(rest, line))
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// sentences splits a line; joined they are the line.
-func sentences(line string) []string {
-	var all []string
-	for line != "" {
-		end := len(line)
-		if m := full.FindStringIndex(line); m != nil {
-			end = m[1]
-		}
-		all, line = append(all, line[:end]), line[end:]
-	}
-	return all
-}
-
-// full finds the end of a sentence, or of a part that can stand without the rest.
-var full = regexp.MustCompile(`[.!?;]+["')]*\s+`)
-
-// finished ends what is left of a line as the line itself ended.
-func finished(rest, line string) string {
-	if strings.HasSuffix(rest, ";") {
-		rest = strings.TrimSuffix(rest, ";")
-		if last := strings.TrimRight(line, " \t"); strings.HasSuffix(last, ".") {
-			rest += "."
-		}
-	}
-	return rest
-}
-
-// described finds descriptions in a JSON Schema.
-var described = regexp.MustCompile(`,?"description":("(?:[^"\\]|\\.)*")`)
-
-// fromSchema does so in the descriptions of a compact JSON Schema.
-func (g gone) fromSchema(schema json.RawMessage) json.RawMessage {
-	if len(g.names) == 0 || !g.named(string(schema)) {
-		return schema
-	}
-	return described.ReplaceAllFunc(schema, func(member []byte) []byte {
-		m := described.FindSubmatch(member)
-		var text string
-		if json.Unmarshal(m[1], &text) != nil || !g.named(text) {
-			return member
-		}
-		var b bytes.Buffer
-		e := json.NewEncoder(&b)
-		e.SetEscapeHTML(false)
-		_ = e.Encode(g.from(text)) // text is always JSON
-		return bytes.Replace(member, m[1], bytes.TrimSpace(b.Bytes()), 1)
-	})
-}
-
-// fromTool gives the tool without such sentences: itself, where it has none.
+// fromTool gives the tool without what names something that is gone: itself, where
+// there is nothing. Of its examples those go whose arguments do.
 func (g gone) fromTool(t *Tool) *Tool {
 	if len(g.names) == 0 {
 		return t
@@ -155,6 +133,10 @@ func (g gone) fromTool(t *Tool) *Tool {
 	in.Examples = nil
 	for _, x := range t.Examples {
 		description := g.from(x.Description)
+		if g.inData(x.Arguments) {
+			same = false
+			continue
+		}
 		same = same && description == x.Description
 		in.Examples = append(in.Examples, Example{description, x.Arguments})
 	}
@@ -162,4 +144,61 @@ func (g gone) fromTool(t *Tool) *Tool {
 		return t
 	}
 	return &in
+}
+
+// member is one of a JSON object, whose order is kept.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// members reads a JSON object; false says that it is none.
+func members(value json.RawMessage) ([]member, bool) {
+	d := json.NewDecoder(bytes.NewReader(value))
+	if start, err := d.Token(); err != nil || start != json.Delim('{') {
+		return nil, false
+	}
+	var all []member
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, false
+		}
+		m := member{name: name.(string)} // the names of members are strings
+		if d.Decode(&m.value) != nil {
+			return nil, false
+		}
+		all = append(all, m)
+	}
+	return all, true
+}
+
+// elements reads a JSON array; false says that it is none.
+func elements(value json.RawMessage) ([]json.RawMessage, bool) {
+	var list []json.RawMessage
+	ok := strings.HasPrefix(string(value), "[") && json.Unmarshal(value, &list) == nil
+	return list, ok
+}
+
+func writeMembers(all []member) json.RawMessage {
+	var b bytes.Buffer
+	for i, m := range all {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(write(m.name))
+		b.WriteByte(':')
+		b.Write(m.value)
+	}
+	return json.RawMessage("{" + b.String() + "}")
+}
+
+// write writes what can always be written in JSON, with the characters of HTML as
+// they are.
+func write(v any) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v)
+	return bytes.TrimSpace(b.Bytes())
 }

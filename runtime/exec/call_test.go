@@ -115,7 +115,7 @@ func TestDiscreet(t *testing.T) {
 		response: jq: #"error("there is none; drop_it made them")"#}
 		drop_it: {description: "D", action: "delete", aliases: ["old_drop"], http: {method: "DELETE", path: "/t"}}`, "")
 	for _, tt := range []struct{ args, all, within string }{
-		{`{"n":6}`, `n is too large; drop_it takes more. Try less`, `"error":"n is too large; Try less"`},
+		{`{"n":6}`, `n is too large; drop_it takes more. Try less`, `"error":"n is too large. Try less"`},
 		{`{"n":1}`, `there is none; drop_it made them`, `"error":"there is none"`},
 		{`{}`, `From drop_it`, `missing required argument: n`},
 	} {
