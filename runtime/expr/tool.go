@@ -12,6 +12,7 @@ import (
 	cueerrors "cuelang.org/go/cue/errors"
 
 	"github.com/metacue/metacue/runtime/bind"
+	"github.com/metacue/metacue/runtime/words"
 )
 
 // Tool evaluates the expressions of one tool.
@@ -284,16 +285,5 @@ func Message(err error) string {
 			break
 		}
 	}
-	var text string
-	for e := error(first); e != nil; e = errors.Unwrap(e) {
-		ce, ok := e.(cueerrors.Error)
-		if !ok { // what a function says of its arguments
-			return text + ": " + e.Error()
-		}
-		format, args := ce.Msg()
-		if said := fmt.Sprintf(format, args...); said != "" {
-			text = said
-		}
-	}
-	return text
+	return words.Innermost(first)
 }

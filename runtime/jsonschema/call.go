@@ -7,6 +7,7 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/errors"
 )
 
 // validators holds what can be stated of CUE's validators, by the names under
@@ -87,9 +88,13 @@ func builtinName(call, builtin cue.Value) string {
 func (c *compiler) call(v cue.Value, args []cue.Value) *shape {
 	name := builtinName(v, args[0])
 	if f, ok := validators[name]; ok {
-		if s := f(c, args[1:]); s != nil {
+		if s := f(c, args[1:]); s != nil && s.exact {
+			return s
+		} else if c.misused(v, name, args[1:]); s != nil {
 			return s
 		}
+	} else {
+		c.misused(v, name, args[1:])
 	}
 	if e := c.eval(v); e != v {
 		if op, eargs := c.expr(e); op != cue.CallOp {
@@ -101,6 +106,28 @@ func (c *compiler) call(v cue.Value, args []cue.Value) *shape {
 		k = anyKind
 	}
 	return c.open(k, "%s", name)
+}
+
+// misused reports a validator that cannot check anything for its arguments, which CUE
+// sees when there is a value to check. name is its own.
+func (c *compiler) misused(v cue.Value, name string, args []cue.Value) {
+	if op, _ := c.expr(c.eval(v)); op != cue.CallOp || c.operand > 0 || len(args) == 0 {
+		return
+	}
+	probes := map[cue.Kind]string{cue.StringKind: `""`, cue.ListKind: "[]", cue.NumberKind: "0", cue.StructKind: "{}"}
+	probe, ok := probes[v.IncompleteKind()]
+	if !ok {
+		return
+	}
+	for _, e := range errors.Errors(v.Unify(c.ctx().CompileString(probe)).Err()) {
+		if format, said := e.Msg(); strings.HasPrefix(format, "cannot use %s (type %s) as %s in argument") {
+			at := v.Pos()
+			if p := args[0].Pos(); p.IsValid() {
+				at = p
+			}
+			c.finding(at, "no value fits: what %s is given must be %v, and %v is %v", name, said[2], said[0], said[1])
+		}
+	}
 }
 
 // size is for validators with a count.

@@ -433,7 +433,7 @@ func (c *compiler) returns(v cue.Value, depth int) bool {
 func (c *compiler) disjunction(args []cue.Value) *shape {
 	arms := make([]*shape, len(args))
 	for i, a := range args {
-		arms[i] = c.shape(a)
+		arms[i] = c.alternative(a)
 	}
 	return c.union(arms)
 }

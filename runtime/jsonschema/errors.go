@@ -5,29 +5,35 @@ import (
 	"slices"
 
 	"cuelang.org/go/cue/errors"
+	"cuelang.org/go/cue/token"
+
+	"github.com/metacue/metacue/runtime/words"
 )
 
-// reason is the first line of what CUE says.
+// reason words an error of CUE.
 func reason(err error) string {
 	if err == nil {
 		return "no value fits"
 	}
-	if list := errors.Errors(err); len(list) > 0 {
-		format, args := list[0].Msg()
-		return fmt.Sprintf(format, args...)
-	}
-	return err.Error()
+	return words.Of(err)
 }
 
-// declaredOnly names the field, marked ? or !, that a reference in vain is to.
-func declaredOnly(err error) (name string, ok bool) {
+// declaredOnly names the field, marked ? or !, that a reference in vain is to, and
+// where.
+func declaredOnly(err error) (name string, at token.Pos, ok bool) {
 	for _, e := range errors.Errors(err) {
-		switch format, args := e.Msg(); format {
-		case "cannot reference optional field: %s", "required field missing: %s":
-			return fmt.Sprint(args...), true
+		for e := error(e); e != nil; e = errors.Unwrap(e) {
+			ce, is := e.(errors.Error)
+			if !is {
+				break
+			}
+			switch format, args := ce.Msg(); format {
+			case "cannot reference optional field: %s", "required field missing: %s":
+				return fmt.Sprint(args...), ce.Position(), true
+			}
 		}
 	}
-	return "", false
+	return "", token.NoPos, false
 }
 
 // isCycle says that CUE gave up on a definition within itself.

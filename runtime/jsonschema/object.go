@@ -126,14 +126,7 @@ func (s *shape) take(part *shape) {
 func (c *compiler) member(val cue.Value) *shape {
 	before := len(c.findings)
 	s := c.shape(val)
-	if s.empty() && s.exact && c.operand == 0 && len(c.findings) == before {
-		switch err := val.Err(); {
-		case val.IncompleteKind() == cue.BytesKind:
-			c.finding(val.Pos(), "no JSON value is bytes: write string")
-		case err != nil && !forbids(val.Source()):
-			c.finding(val.Pos(), "no value fits: %s", reason(err))
-		}
-	}
+	c.unfit(val, s, before, noValueFits)
 	return s
 }
 

@@ -31,9 +31,6 @@ func (c *compiler) reference(v cue.Value) *shape {
 	}
 	d, ok := c.follow(v)
 	if !ok {
-		if name, ok := declaredOnly(v.Err()); ok {
-			c.finding(v.Pos(), "no value fits: it refers to %s, which is optional or required and so has no value: give its type a definition of its own, and refer to that in both places", name)
-		}
 		return c.evaluatedLeaf(v)
 	}
 	for _, f := range c.frames {

@@ -172,6 +172,7 @@ func (c *compiler) shape(v cue.Value) *shape {
 		case isType(f.Value):
 			return c.basic(v)
 		case k != cue.BottomKind && k&(cue.StructKind|cue.ListKind) == 0:
+			c.alternatives(v, f.Value)
 			return c.evaluated(v).inOrder(f.Value)
 		}
 	}

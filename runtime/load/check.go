@@ -13,6 +13,7 @@ import (
 
 	"github.com/metacue/metacue/runtime/diag"
 	"github.com/metacue/metacue/runtime/nearest"
+	"github.com/metacue/metacue/runtime/words"
 )
 
 // check looks for what CUE does not report, or not one by one. values says that
@@ -114,7 +115,7 @@ func (l *loader) faults(err error) []*fault {
 		l.mark(path.String())
 		if f, ok := byPath[path.String()]; ok { // an alternative, for one
 			f.add(l, cueerrors.Positions(e))
-			if strings.HasPrefix(f.text, noneFits) {
+			if strings.HasPrefix(f.text, words.NoneFits) {
 				f.text += "; " + plainText(e)
 			}
 			continue
@@ -147,12 +148,9 @@ func within(p token.Pos, nodes []ast.Node) bool {
 	})
 }
 
-// noneFits begins the message about a value that fits no alternative.
-const noneFits = "none of the alternatives fits"
-
 func plainText(e cueerrors.Error) string {
 	format, args := e.Msg()
-	return diag.Brief(fmt.Sprintf(format, args...))
+	return words.Advised(diag.Brief(fmt.Sprintf(format, args...)))
 }
 
 // message says what an error of the evaluator means for the operator, and
@@ -173,7 +171,7 @@ func (l *loader) message(e cueerrors.Error, f *fault) (text, see string) {
 	}
 	switch format, _ := e.Msg(); {
 	case strings.Contains(format, "in empty disjunction"):
-		return noneFits, ""
+		return words.NoneFits, ""
 	case format == "field not allowed":
 		return "field not allowed: a definition that is unified with it takes no further fields; embed the definition beside it: {#Definition, …}", ""
 	case strings.HasPrefix(format, "conflicting values"):
