@@ -198,12 +198,7 @@ func (e *exports) serveArgs(cmd *cobra.Command) ([]string, error) {
 		return nil, err
 	}
 	args = append(args, "--mode", mode)
-	for _, name := range slices.Sorted(maps.Keys(e.tags)) {
-		args = append(args, "-t", name+"="+e.tags[name])
-	}
-	for _, name := range slices.Sorted(maps.Keys(e.upstreams)) {
-		args = append(args, "--upstream", name+"="+e.upstreams[name])
-	}
+	args = append(args, e.with()...)
 	if e.readOnly {
 		args = append(args, "--read-only")
 	}

@@ -40,7 +40,7 @@ would be written, and exits 1 when they do.`,
 			if err != nil {
 				return err
 			}
-			skills, err := skillsNamed(program.Catalog, args)
+			skills, err := skillsNamed(program.Catalog, args, e.readOnly || len(e.domains) > 0)
 			if err != nil {
 				return err
 			}
@@ -71,8 +71,9 @@ would be written, and exits 1 when they do.`,
 	return cmd
 }
 
-// skillsNamed gives the skill that the arguments name, or all.
-func skillsNamed(c *catalog.Catalog, args []string) ([]catalog.Skill, error) {
+// skillsNamed gives the skill that the arguments name, or all. bounded says that flags
+// may have taken some away.
+func skillsNamed(c *catalog.Catalog, args []string, bounded bool) ([]catalog.Skill, error) {
 	var names []string
 	for _, s := range c.Skills {
 		if len(args) > 0 && s.Name == args[0] {
@@ -81,8 +82,10 @@ func skillsNamed(c *catalog.Catalog, args []string) ([]catalog.Skill, error) {
 		names = append(names, s.Name)
 	}
 	switch {
-	case len(c.Skills) == 0:
+	case len(c.Skills) == 0 && bounded:
 		return nil, errors.New("there are no skills in the configuration, or none within --domains and --read-only")
+	case len(c.Skills) == 0:
+		return nil, errors.New(`there are no skills in the configuration: write skills: NAME: {description: "What it is for, and when to use it", tools: ["TOOL", …]}`)
 	case len(args) == 0:
 		return c.Skills, nil
 	}

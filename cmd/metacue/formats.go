@@ -69,8 +69,6 @@ func unknown(what, name string, names []string) error {
 	const few = 12
 	near := nearest.Names(name, names)
 	switch {
-	case strings.ContainsAny(name, `./\\`) && hasCUE(name):
-		return fmt.Errorf("there is no %s %q; a configuration is named by -c %s", what, name, name)
 	case len(near) > 0:
 		return fmt.Errorf("there is no %s %q; nearest: %s", what, name, strings.Join(near, ", "))
 	case len(names) > 0 && len(names) <= few:

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/metacue/metacue/runtime/call"
 	"github.com/metacue/metacue/runtime/catalog"
@@ -43,7 +44,11 @@ func hostFindings(cfg *load.Config, c *catalog.Catalog, do call.Func, mode strin
 			return nil, fmt.Errorf("--host: %w, or %s", err, allHosts)
 		}
 		for _, f := range findings {
-			all = append(all, cfg.Finding(labels(c, f), name+": "+told(c, mode, f)))
+			message := told(c, mode, f)
+			if f.Tool == "" {
+				message += fewer(c, mode, len(listed))
+			}
+			all = append(all, cfg.Finding(labels(face, f), name+": "+message))
 		}
 	}
 	return all, nil
@@ -51,22 +56,32 @@ func hostFindings(cfg *load.Config, c *catalog.Catalog, do call.Func, mode strin
 
 // labels lead to what a finding is about. What a surface lists of its own is the
 // server's.
-func labels(c *catalog.Catalog, f hosts.Finding) []string {
-	t, ok := c.Tool(f.Tool)
-	if !ok {
+func labels(face surface.Surface, f hosts.Finding) []string {
+	inside := f.Path
+	if i := slices.IndexFunc(inside, func(name string) bool { return name == "[]" || name == "" }); i >= 0 {
+		inside = inside[:i]
+	}
+	if len(inside) == 0 {
+		inside = []string{""}
+	}
+	path := face.Declared(f.Tool, inside[0])
+	switch {
+	case path == nil:
 		return []string{"server"}
+	case path[len(path)-1] != inside[0]: // no argument that somebody declared
+		return path
 	}
-	path := []string{"domains", t.Domain, "tools", t.Name}
-	for i, name := range f.Path {
-		if name == "[]" || name == "" {
-			break
-		}
-		if i == 0 {
-			path = append(path, "input")
-		}
-		path = append(path, name)
+	return append(path, inside[1:]...)
+}
+
+// fewer says of a list that is too long in which mode it is shorter.
+func fewer(c *catalog.Catalog, mode string, tools int) string {
+	const shortest = "meta"
+	face, err := surface.New(shortest, c, nil)
+	if err != nil || len(face.Tools()) >= tools {
+		return "; this is " + mode + " mode"
 	}
-	return path
+	return fmt.Sprintf("; this is %s mode, and --mode %s lists %d", mode, shortest, len(face.Tools()))
 }
 
 // told is the message, with the tool where its path does not say it.

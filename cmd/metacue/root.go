@@ -6,9 +6,13 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -71,6 +75,7 @@ Without a configuration named, the built-in one is used: Azure DevOps.`,
 		SilenceUsage:  true,
 	}
 	root.AddCommand(newVet(), newTest(), newServe(), newCall(), newList(), newShow(), newSearch(), newTokens(), newTrust(), newVersion(), newDemo(), newExport())
+	configurationsByFlag(root)
 	return root
 }
 
@@ -102,9 +107,70 @@ func (s *settings) serveFlags(cmd *cobra.Command) {
 	complete(cmd, "domains", s.completeDomains)
 }
 
+// with gives the flags that say with what a configuration is loaded, besides which it
+// is.
+func (s *settings) with() []string {
+	var args []string
+	for _, name := range slices.Sorted(maps.Keys(s.tags)) {
+		args = append(args, "-t", name+"="+s.tags[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.upstreams)) {
+		args = append(args, "--upstream", name+"="+s.upstreams[name])
+	}
+	return args
+}
+
+// again gives the flags with which a command that sends uses the same configuration as
+// one that does not: one that was merely found it may not use unless it is named.
+func (s *settings) again() ([]string, error) {
+	src, err := s.choose(nil, false)
+	if err != nil || src.dir == "" {
+		return s.with(), err
+	}
+	return append([]string{"-c", src.dir}, s.with()...), nil
+}
+
 // bounds gives what may be reached.
 func (s *settings) bounds() catalog.Bounds {
 	return catalog.Bounds{ReadOnly: s.readOnly, Domains: s.domains}
+}
+
+// configurationsByFlag lets the commands below cmd refuse a configuration given as an
+// argument, where only the flag names one: it would be taken for a word, or be refused
+// without a hint.
+func configurationsByFlag(cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		configurationsByFlag(sub)
+	}
+	check := cmd.Args
+	if check == nil || cmd.Flags().Lookup("config") == nil || strings.Contains(cmd.Use, "[DIR]") {
+		return
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		for _, arg := range args {
+			if dir, ok := isConfiguration(arg); ok {
+				return fmt.Errorf("a configuration is named by -c %s, not as an argument of %s", dir, cmd.CommandPath())
+			}
+		}
+		return check(cmd, args)
+	}
+}
+
+// isConfiguration says whether an argument is written as a path and leads to a folder,
+// or to a CUE file, and gives the folder.
+func isConfiguration(arg string) (dir string, ok bool) {
+	file := filepath.Ext(arg) == ".cue"
+	if !file && !strings.ContainsAny(arg, `/\`) && strings.Trim(arg, ".") != "" {
+		return "", false
+	}
+	info, err := os.Stat(arg)
+	switch {
+	case err != nil:
+		return "", false
+	case info.IsDir():
+		return arg, true
+	}
+	return filepath.Dir(arg), file
 }
 
 // named gives the directory that the flags or the arguments name, "" when none

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,11 +40,17 @@ nothing; metacue call --dry-run shows the exact request of one call.`,
 			if err != nil {
 				return err
 			}
+			again, err := s.again()
+			if err != nil {
+				return err
+			}
 			t, err := find(program.Catalog, args[0])
 			if err != nil {
 				return err
 			}
-			return write(cmd.OutOrStdout(), describe(program, t))
+			d := describe(program, t)
+			d.call = append([]string{"call", t.Name}, again...)
+			return write(cmd.OutOrStdout(), d)
 		},
 	}
 	s.serveFlags(cmd)
@@ -73,6 +81,8 @@ type description struct {
 	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
 	Requests     []request       `json:"requests"`
 	Examples     []example       `json:"examples,omitempty"`
+
+	call []string // the words of a command that calls the tool, but for its arguments
 }
 
 // request is one step of a tool.
@@ -108,23 +118,12 @@ func describe(p *exec.Program, t *catalog.Tool) description {
 }
 
 func describeStep(step exec.Step) request {
-	r := request{Step: step.Name}
-	switch {
-	case step.Request != nil:
+	r := request{Step: step.Name, Notes: step.Notes()}
+	if step.Request != nil {
 		r.Upstream, r.Method, r.URL = step.Request.Upstream, step.Request.Method, baseURL(step.Request)
 		if step.Request.Path != nil {
 			r.Path = step.Request.Path.String()
-		} else {
-			r.Notes = append(r.Notes, "to a link of an earlier answer")
 		}
-	case step.Each != nil:
-		r.Notes = append(r.Notes, "a list of requests, made at the call")
-	}
-	if step.When != nil {
-		r.Notes = append(r.Notes, "on a condition")
-	}
-	if step.Optional {
-		r.Notes = append(r.Notes, "may fail")
 	}
 	return r
 }
@@ -206,7 +205,11 @@ func showText(w io.Writer, d description) error {
 			if e.Description != "" {
 				fmt.Fprintf(&out, "  %s\n", e.Description)
 			}
-			fmt.Fprintf(&out, "    metacue call %s --json %s\n", d.Name, quote(string(e.Arguments)))
+			words := append(slices.Clone(d.call), "--json", string(e.Arguments))
+			for i, w := range words {
+				words[i] = quote(w)
+			}
+			fmt.Fprintf(&out, "    metacue %s\n", strings.Join(words, " "))
 		}
 	}
 	_, err := w.Write(out.Bytes())
@@ -220,5 +223,13 @@ func plural(what string, n int) string {
 	return what + "s"
 }
 
+// bare is what a shell takes as one word without quotes.
+var bare = regexp.MustCompile(`^[\w./:=@%+,-]+$`)
+
 // quote makes one word of s for a POSIX shell.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+func quote(s string) string {
+	if bare.MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -289,17 +289,30 @@ func TestStepFindings(t *testing.T) {
 
 func TestStepsDryRun(t *testing.T) {
 	u := newUpstream(t)
-	p := program(t, u, `t: {description: "T", action: "create", input: {skip?: bool}
+	p := program(t, u, `t: {description: "T", action: "create", input: {skip?: bool, all?: bool}
 		steps: {
 			no: {when: input.skip, http: {method: "GET", path: "/no"}}
 			me: http: {method: "GET", path: "/me"}
-			do: http: {method: "POST", path: "/do", body: {id: steps.me.result.user.id, no: steps.no.result}}
-		}}`)
+			do: http: {method: "POST", path: "/do/{id}", vars: id: steps.me.result.user.id, body: no: steps.no.result}
+			all: {each: [for x in steps.do.result {method: "POST", path: "/all", body: x: x}], when: input.all, optional: true}
+		}}
+		l: {description: "L", action: "create", input: ids!: [...int], steps: put: each: [for i in input.ids {method: "PUT", path: "/l/{n}", vars: n: i}]}`)
 	plan, r := p.Plan(t.Context(), call.Caller{}, "t", nil)
 	if plan == nil {
 		t.Fatal(exec.Reason(r))
 	}
-	if want := []string{"then step do, which waits for me and no"}; plan.Request.URL != u.URL+"/v1/me" || !slices.Equal(plan.Then, want) {
+	want := []string{
+		"then step do: POST /do/{id} at api, with values from the answer of me and of no",
+		"then step all, a list of requests, made at the call, on a condition, may fail, with values from the answer of do",
+	}
+	if plan.Request.URL != u.URL+"/v1/me" || !slices.Equal(plan.Then, want) {
+		t.Errorf("%s, then %q", plan.Request.URL, plan.Then)
+	}
+	plan, r = p.Plan(t.Context(), call.Caller{}, "l", []byte(`{"ids":[1,2,3]}`))
+	if plan == nil {
+		t.Fatal(exec.Reason(r))
+	}
+	if want := []string{"then 2 more of step put"}; plan.Request.URL != u.URL+"/v1/l/1" || !slices.Equal(plan.Then, want) {
 		t.Errorf("%s, then %q", plan.Request.URL, plan.Then)
 	}
 	if log := u.take(); log != nil {

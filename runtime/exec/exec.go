@@ -154,7 +154,8 @@ func (p *Program) Call(ctx context.Context, caller call.Caller, name string, arg
 type Plan struct {
 	// Request is the first request, secrets masked.
 	Request *bind.HTTP
-	// Then says, in sentences, which steps come after it and what they wait for.
+	// Then says, in sentences, what comes after it: requests of the same step and further
+	// steps, with what they wait for.
 	Then []string
 }
 
@@ -177,7 +178,7 @@ func (p *Program) Plan(ctx context.Context, caller call.Caller, name string, arg
 		return nil, *failure
 	}
 	for i := range c.tool.Steps {
-		req, err := c.first(ctx, &c.tool.Steps[i])
+		req, more, err := c.first(ctx, &c.tool.Steps[i])
 		if err != nil {
 			return nil, *c.tool.fail(err)
 		}
@@ -185,41 +186,48 @@ func (p *Program) Plan(ctx context.Context, caller call.Caller, name string, arg
 			if err := p.Client.Check(req); err != nil {
 				return nil, failed(p.Client.Scrub(err.Error()))
 			}
-			return &Plan{Request: p.Client.Preview(req), Then: waits(c.tool.Steps[i+1:])}, call.Result{Repairs: c.repairs}
+			then := waits(c.tool.Steps[i+1:])
+			if more > 0 {
+				then = slices.Insert(then, 0, fmt.Sprintf("then %d more of step %s", more, c.tool.Steps[i].Name))
+			}
+			return &Plan{Request: p.Client.Preview(req), Then: then}, call.Result{Repairs: c.repairs}
 		}
 	}
 	return nil, failed("nothing would be sent: no step of " + name + " applies")
 }
 
-// first makes the first request of a step, nil when it has none.
-func (c *prepared) first(ctx context.Context, step *Step) (*bind.HTTP, error) {
+// first makes the first request of a step, nil when it has none, and says how many more
+// it has.
+func (c *prepared) first(ctx context.Context, step *Step) (req *bind.HTTP, more int, err error) {
 	applies, err := c.applies(ctx, step)
 	if err != nil || !applies {
 		c.skip(step)
-		return nil, err
+		return nil, 0, err
 	}
 	if step.Each == nil {
-		return c.build(ctx, step)
+		req, err = c.build(ctx, step)
+		return req, 0, err
 	}
 	v, err := step.Each.List.Eval(ctx, c.scope)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var list []json.RawMessage
 	if v[0] != nil {
 		if err := json.Unmarshal(v[0], &list); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
 	if len(list) == 0 {
 		c.skip(step)
-		return nil, nil
+		return nil, 0, nil
 	}
-	req, err := step.Each.request(list[0])
+	made, err := step.Each.request(list[0])
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return req.Build(ctx, c.scope)
+	req, err = made.Build(ctx, c.scope)
+	return req, len(list) - 1, err
 }
 
 // build makes the one request of a step, for the page that the call asks for.

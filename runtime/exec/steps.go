@@ -48,6 +48,25 @@ type Step struct {
 	Refers []string
 }
 
+// Notes says in phrases when and how often the step is made, and where to, beyond what
+// its request says.
+func (s *Step) Notes() []string {
+	var notes []string
+	switch {
+	case s.Each != nil:
+		notes = append(notes, "a list of requests, made at the call")
+	case s.Request != nil && s.Request.Path == nil:
+		notes = append(notes, "to a link of an earlier answer")
+	}
+	if s.When != nil {
+		notes = append(notes, "on a condition")
+	}
+	if s.Optional {
+		notes = append(notes, "may fail")
+	}
+	return notes
+}
+
 // Each makes a list of requests at the call.
 type Each struct {
 	// List gives one list of objects, each in the shape of #Request.
@@ -462,13 +481,26 @@ func with(r call.Result, more any) call.Result {
 	return r
 }
 
-// waits says which steps come after the one that is shown, and what for.
+// waits says, in sentences, what each step would do, as far as that is known before
+// the answers that it waits for.
 func waits(steps []Step) []string {
 	var out []string
 	for _, s := range steps {
 		line := "then step " + s.Name
+		if r := s.Request; r != nil && r.Path != nil {
+			line += ": " + r.Method + " " + r.Path.String()
+			if r.Upstream != "" {
+				line += " at " + r.Upstream
+			}
+		} else if r != nil {
+			line += ": " + r.Method
+		}
+		notes := s.Notes()
 		if len(s.Refers) > 0 {
-			line += ", which waits for " + strings.Join(s.Refers, " and ")
+			notes = append(notes, "with values from the answer of "+strings.Join(s.Refers, " and of "))
+		}
+		if len(notes) > 0 {
+			line += ", " + strings.Join(notes, ", ")
 		}
 		out = append(out, line)
 	}

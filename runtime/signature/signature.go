@@ -219,10 +219,12 @@ func (w writer) shape(raw json.RawMessage) string {
 	switch {
 	case s.Ref != "":
 		return w.reference(s.Ref)
+	case len(s.Enum) == 1:
+		return string(s.Enum[0])
 	case s.Enum != nil:
-		return alternatives(s.Enum, value)
+		return alternatives(s.Enum, literal)
 	case s.Const != nil:
-		return value(s.Const)
+		return string(s.Const) // a word alone would be read as a type
 	case s.AnyOf != nil:
 		return alternatives(s.AnyOf, w.shape)
 	case s.OneOf != nil:
@@ -325,6 +327,17 @@ func word(s string) string {
 		panic(err) // a string is always valid
 	}
 	return string(b)
+}
+
+// typeNames are words that are read as types where a type may stand.
+var typeNames = []string{"string", "int", "number", "bool", "object", "any", "null"}
+
+// literal is value, in quotes where it would be read as a type.
+func literal(raw json.RawMessage) string {
+	if s := value(raw); !slices.Contains(typeNames, s) {
+		return s
+	}
+	return string(raw)
 }
 
 // value is a JSON value as it stands in a signature: text without quotes where it

@@ -30,7 +30,9 @@ func TestOf(t *testing.T) {
 		{`"o":{"type":"object"},"m":{"type":"object","additionalProperties":{"type":"integer"}},"p":{"type":"object","properties":{"a":{"type":"string"}}}`, `"o"`,
 			`(o: object, m?: {[string]: int}, p?: {a?, …})`},
 		{`"a":{"anyOf":[{"type":"integer"},{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"],"additionalProperties":false}]}`, `"a"`, `(a: int|{id: int})`},
-		{`"d":{"type":"string","format":"date-time"},"c":{"const":"x"},"any":true,"l":{"type":"array"}`, `"d"`, `(d: date-time, c?: x, any?: any, l?: any[])`},
+		{`"d":{"type":"string","format":"date-time"},"c":{"const":"x"},"any":true,"l":{"type":"array"}`, `"d"`, `(d: date-time, c?: "x", any?: any, l?: any[])`},
+		// A text that may stand for a type is in quotes where a type may stand.
+		{`"q":{"type":"string","enum":["email"]},"t":{"type":"string","enum":["string","date"],"default":"string"},"n":{"enum":[1]}`, `"q"`, `(q: "email", t: "string"|date=string, n?: 1)`},
 		{`"p":{"type":"array","prefixItems":[{"type":"number"},{"type":"string"}]}`, `"p"`, `(p: [number, string])`},
 		{`"a b":{"type":"string"},"x.y":{"type":"string"}`, `"a b"`, `("a b", x.y?)`},
 	} {

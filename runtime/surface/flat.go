@@ -29,6 +29,8 @@ func newFlat(c *catalog.Catalog, do call.Func) Surface {
 func (f *flat) Tools() []*mcp.Tool   { return f.tools }
 func (f *flat) Instructions() string { return instructions(f.catalog, "") }
 
+func (f *flat) Declared(tool, argument string) []string { return declared(f.catalog, tool, argument) }
+
 func (f *flat) Call(ctx context.Context, caller call.Caller, name string, args json.RawMessage) (*mcp.CallToolResult, error) {
 	t, ok := f.catalog.Tool(name)
 	if !ok {

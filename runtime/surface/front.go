@@ -61,6 +61,10 @@ func (f *front) list(own ...ownTool) {
 func (f *front) Tools() []*mcp.Tool   { return f.tools }
 func (f *front) Instructions() string { return instructions(f.catalog, f.says) }
 
+func (f *front) Declared(tool, argument string) []string {
+	return declared(f.catalog, tool, argument)
+}
+
 func (f *front) Call(ctx context.Context, caller call.Caller, name string, args json.RawMessage) (*mcp.CallToolResult, error) {
 	if t, ok := f.own[name]; ok {
 		e := open(t.listed, args)

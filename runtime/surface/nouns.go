@@ -113,6 +113,30 @@ func grouped(c *catalog.Catalog) (all []*noun, more []*catalog.Domain) {
 // as flat lists it: with a schema of its own, in which action may be an argument.
 func (g *noun) isTool() bool { return len(g.tools) == 1 && g.tools[0].Name == g.name }
 
+// path is where the configuration names the noun.
+func (g *noun) path() []string {
+	if first := g.tools[0]; g.name != first.Domain {
+		return toolPath(first, "noun")
+	}
+	return []string{"domains", g.name}
+}
+
+// Declared gives for a noun its own path, and for an argument that of the first
+// action which takes it.
+func (n *nouns) Declared(tool, argument string) []string {
+	i := slices.IndexFunc(n.nouns, func(g *noun) bool { return g.name == tool && !g.isTool() })
+	if i < 0 {
+		return n.front.Declared(tool, argument)
+	}
+	g := n.nouns[i]
+	for _, t := range g.tools {
+		if slices.Contains(g.takes[t], argument) {
+			return toolPath(t, "input", argument)
+		}
+	}
+	return g.path()
+}
+
 // description tells of the noun and of each of its actions once.
 func (g *noun) description() string {
 	var lines []string
@@ -286,11 +310,7 @@ func checkNouns(c *catalog.Catalog) []Fault {
 	faults := reserved("nouns", c, moreTool)
 	all, _ := grouped(c)
 	for _, g := range all {
-		first := g.tools[0]
-		path := toolPath(first, "noun")
-		if g.name == first.Domain {
-			path = []string{"domains", g.name}
-		}
+		path := g.path()
 		if g.name == moreTool {
 			faults = append(faults, Fault{path, "nouns mode needs the name " + moreTool + " for itself: name the noun otherwise"})
 		}

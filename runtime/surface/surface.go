@@ -40,6 +40,10 @@ type Surface interface {
 	// Spell says how a call of a tool is written here: the name that is called and
 	// the arguments that it takes. args is a JSON object.
 	Spell(t *catalog.Tool, args json.RawMessage) (name string, arguments json.RawMessage)
+	// Declared gives the path of the field in the configuration that a listed tool
+	// comes from, or an argument of it where one is named; nil for what the surface lists
+	// of its own.
+	Declared(tool, argument string) []string
 	// Call answers tools/call. name need not be one of Tools: aliases are not
 	// listed, and all but flat list few of the catalog's tools. args is what the client
 	// sent, nil included. Whatever goes wrong with a call is told in the result;
@@ -118,6 +122,18 @@ func reserved(mode string, c *catalog.Catalog, names ...string) []Fault {
 // toolPath is where the configuration declares a tool, or a field of it.
 func toolPath(t *catalog.Tool, field ...string) []string {
 	return append([]string{"domains", t.Domain, "tools", t.Name}, field...)
+}
+
+// declared gives the path of a tool of the catalog, or of an argument of it.
+func declared(c *catalog.Catalog, tool, argument string) []string {
+	t, ok := c.Tool(tool)
+	switch {
+	case !ok:
+		return nil
+	case argument == "":
+		return toolPath(t)
+	}
+	return toolPath(t, "input", argument)
 }
 
 // sortTools puts tools into the order of tools/list.
