@@ -324,6 +324,31 @@ func (c *compiler) readDefaults() {
 		}
 		c.defaults = append(c.defaults, exec.Value{Name: name, JSON: b})
 	}
+	for i := range c.defaults {
+		c.defaults[i].With = c.with(c.defaults[i].Name)
+	}
+}
+
+// with reads what a server-level default goes with, @with(NAME): another one. It
+// goes with anything where there is no such attribute, or no value of that name.
+func (c *compiler) with(name string) *exec.Value {
+	v := c.cfg.Own.LookupPath(parsePath(member("defaults", name)))
+	a := v.Attribute("with")
+	if a.Err() != nil {
+		return nil
+	}
+	to := strings.TrimSpace(a.Contents())
+	for other, v := range c.own("defaults") {
+		if other != to || other == name {
+			continue
+		}
+		if b, err := expr.Export(v); err == nil && v.Null() != nil {
+			return &exec.Value{Name: other, JSON: b}
+		}
+		return nil
+	}
+	c.add(member("defaults", name), "@with names the default that this one goes with, and there is no default %q beside it", to)
+	return nil
 }
 
 // defaultsInUse finds defaults that no tool takes.

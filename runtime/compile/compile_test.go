@@ -478,6 +478,10 @@ func TestFindings(t *testing.T) {
 			server(good) + "defaults: {a: \"x\"\nprojcet: \"y\"}\n",
 			[]string{`16 defaults.projcet: no tool has an argument projcet`},
 		},
+		"default argument that goes with none": {
+			server(good) + "defaults: {a: \"x\" @with(b)\n}\n",
+			[]string{`15 defaults.a: @with names the default that this one goes with, and there is no default "b" beside it`},
+		},
 		"skill": {
 			server(good) + "skills: s: {description: \"S\", tools: [\"t\",\n\"tt\"]}\n",
 			[]string{`16 skills.s.tools[1]: there is no tool "tt"`},
@@ -561,6 +565,41 @@ func TestServerDefaults(t *testing.T) {
 	plan, _ := p.Plan(t.Context(), call.Caller{}, "t", nil)
 	if plan == nil || !strings.HasPrefix(plan.Request.URL, "https://api.example/v1/Contoso?") {
 		t.Errorf("plan: %+v", plan)
+	}
+}
+
+// TestDefaultGoesWith pins that a default which belongs to another, such as the team
+// of a project, does not stand in where a call has something else for that.
+func TestDefaultGoesWith(t *testing.T) {
+	const tools = `
+		t: {description: "T", action: "read", input: {project!: string, team!: string}, http: {method: "GET", path: "/{project}/{team}"}}
+		u: {description: "U", action: "read", input: {project!: string, team?: string}, http: {method: "GET", path: "/{project}{/team}"}}
+		v: {description: "V", action: "read", input: {team!: string}, http: {method: "GET", path: "/{team}"}}`
+	p, findings := build(t, server(tools)+"defaults: {project: *null | string, team: \"Red\" @with(project)}\ndefaults: project: \"Contoso\"\n")
+	if len(findings) > 0 {
+		t.Fatal(findings)
+	}
+	without, findings := build(t, server(tools)+"defaults: {project: null, team: \"Red\" @with(project)}\n")
+	if len(findings) > 0 {
+		t.Fatal(findings)
+	}
+	for _, tt := range []struct {
+		p                *exec.Program
+		tool, args, want string
+	}{
+		{p, "t", `{}`, "/Contoso/Red?"},
+		{p, "t", `{"project":"\u0043ontoso"}`, "/Contoso/Red?"},
+		{p, "t", `{"project":"Other","team":"Red"}`, "/Other/Red?"},
+		{p, "t", `{"project":"Other"}`, `missing required argument: team (the default goes with project \"Contoso\")`},
+		{p, "u", `{}`, "/Contoso/Red?"},
+		{p, "u", `{"project":"Other"}`, "/Other?"},
+		{p, "v", `{}`, "/Red?"},
+		{without, "t", `{"project":"Other"}`, "/Other/Red?"},
+	} {
+		plan, refused := tt.p.Plan(t.Context(), call.Caller{}, tt.tool, json.RawMessage(tt.args))
+		if plan != nil && !strings.HasPrefix(plan.Request.URL, "https://api.example/v1"+tt.want) || plan == nil && !strings.Contains(refused.Content[0].Text, tt.want) {
+			t.Errorf("%s %s: %+v %+v", tt.tool, tt.args, plan, refused)
+		}
 	}
 }
 

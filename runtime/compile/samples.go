@@ -109,11 +109,7 @@ func scopeOf(t *exec.Tool, raw json.RawMessage) (*bind.Scope, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, v := range t.Fill {
-		if _, ok := args[v.Name]; !ok {
-			args[v.Name] = v.JSON
-		}
-	}
+	t.FillIn(args)
 	return &bind.Scope{Args: args, Steps: map[string]json.RawMessage{}}, nil
 }
 

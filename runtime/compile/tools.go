@@ -220,7 +220,7 @@ func (b *toolCompiler) input(tool *exec.Tool) {
 		case f.Constant != nil:
 			tool.Fill = append(tool.Fill, exec.Value{Name: f.Name, JSON: f.Constant})
 		case f.Default != nil:
-			tool.Fill = append(tool.Fill, exec.Value{Name: f.Name, JSON: f.Default})
+			tool.Fill = append(tool.Fill, exec.Value{Name: f.Name, JSON: f.Default, With: b.goesWith(f), Demanded: f.Demanded})
 			if f.ServerDefault {
 				shown = append(shown, exec.Value{Name: f.Name, JSON: f.Default})
 			}
@@ -277,6 +277,18 @@ func (b *toolCompiler) fitting() (defaults map[string]json.RawMessage, unfit map
 		defaults[d.Name] = d.JSON
 	}
 	return defaults, unfit
+}
+
+// goesWith is what a server-level default for an argument goes with, where the
+// tool has an argument for that as well.
+func (b *toolCompiler) goesWith(f jsonschema.Field) *exec.Value {
+	if i := slices.IndexFunc(b.defaults, func(d exec.Value) bool { return d.Name == f.Name }); f.ServerDefault && i >= 0 {
+		with := b.defaults[i].With
+		if with != nil && slices.ContainsFunc(b.schema.Fields, func(f jsonschema.Field) bool { return f.Name == with.Name }) {
+			return with
+		}
+	}
+	return nil
 }
 
 // misfits reports server-level defaults that do not fit arguments. One is told

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -112,6 +113,38 @@ type Tool struct {
 type Value struct {
 	Name string
 	JSON json.RawMessage
+	// With is what the value goes with: where the argument of that name has another
+	// value, this one does not stand in. nil is anything.
+	With *Value
+	// Demanded says that there must be a value: where this one does not stand in,
+	// the caller has to give one.
+	Demanded bool
+}
+
+// FillIn puts in what the caller has left out, and gives the values that would
+// have stood in had the caller not asked for something that they do not go with.
+func (t *Tool) FillIn(args bind.Args) (lacking []Value) {
+	for _, v := range t.Fill {
+		_, given := args[v.Name]
+		switch {
+		case given:
+		case v.With == nil || v.With.holds(args):
+			args[v.Name] = v.JSON
+		case v.Demanded:
+			lacking = append(lacking, v)
+		}
+	}
+	return lacking
+}
+
+// holds says whether an argument has the value, or none yet.
+func (v *Value) holds(args bind.Args) bool {
+	raw, ok := args[v.Name]
+	if !ok {
+		return true
+	}
+	var given, want any
+	return json.Unmarshal(raw, &given) == nil && json.Unmarshal(v.JSON, &want) == nil && reflect.DeepEqual(given, want)
 }
 
 // Verifier checks arguments, defaults filled in, beyond their schema. An error
@@ -333,17 +366,19 @@ func (p *Program) prepare(ctx context.Context, caller call.Caller, tool *Tool, r
 	if len(texts) > 0 {
 		return nil, tool.refuse(repairs, texts...)
 	}
-	if err := from.continues(args, tool.Fill); err != nil {
+	if err := from.continues(args, tool); err != nil {
 		return nil, tool.refuse(repairs, err.Error())
 	}
 	given := args
 	if tool.Response.Paging != nil {
 		given = maps.Clone(args)
 	}
-	for _, v := range tool.Fill {
-		if _, ok := args[v.Name]; !ok {
-			args[v.Name] = v.JSON
+	if lacking := tool.FillIn(args); len(lacking) > 0 {
+		reasons := make([]string, len(lacking))
+		for i, v := range lacking {
+			reasons[i] = fmt.Sprintf("missing required argument: %s (the default goes with %s %s)", v.Name, v.With.Name, v.With.JSON)
 		}
+		return nil, tool.refuse(repairs, reasons...)
 	}
 	return &prepared{caller: caller, tool: tool, scope: &bind.Scope{Args: args, Steps: map[string]json.RawMessage{}}, given: given, from: from, repairs: repairs}, nil
 }

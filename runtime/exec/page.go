@@ -448,7 +448,7 @@ func (p *Program) resume(ctx context.Context, caller call.Caller, t *Tool, raw j
 
 // continues checks that the arguments of a call are those of the one that its
 // cursor goes on from.
-func (from *cursor) continues(args bind.Args, fill []Value) error {
+func (from *cursor) continues(args bind.Args, t *Tool) error {
 	if from == nil {
 		return nil
 	}
@@ -460,11 +460,7 @@ func (from *cursor) continues(args bind.Args, fill []Value) error {
 	} else {
 		before := bind.Args{}
 		maps.Copy(before, from.Args)
-		for _, v := range fill {
-			if _, ok := before[v.Name]; !ok {
-				before[v.Name] = v.JSON
-			}
-		}
+		t.FillIn(before)
 		for name, value := range args {
 			if !bytes.Equal(before[name], value) {
 				differ = append(differ, name)

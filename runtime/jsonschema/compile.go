@@ -148,7 +148,7 @@ func (c *compiler) argument(p *property) Field {
 		}
 	}
 	if d := c.serverDefault(p); d != nil {
-		f.Default, f.ServerDefault, f.Required = d, true, false
+		f.Default, f.ServerDefault, f.Demanded, f.Required = d, true, f.Required, false
 		p.notes.def, p.required = d, false
 	}
 	return f

@@ -67,6 +67,8 @@ type Field struct {
 	// ServerDefault says that Default came from Options.Defaults, which wins
 	// over the field's own.
 	ServerDefault bool
+	// Demanded says that without it the argument would be required.
+	Demanded bool
 	// Constant is the one value of a field that is no argument and so is absent
 	// from the schema; nil for an argument.
 	Constant json.RawMessage
