@@ -144,12 +144,15 @@ func TestSurfacesAgreeOnRecorded(t *testing.T) {
 // What an agent reads of the built-in configuration before it has done anything
 // stays within its bounds, in o200k_base tokens.
 func TestListTokens(t *testing.T) {
-	p := program(t, "http://127.0.0.1:1", "http://127.0.0.1:1", nil)
+	// The defaults are in the schemas: flat counts with them.
+	p := program(t, "http://127.0.0.1:1", "http://127.0.0.1:1", map[string]string{"project": "Contoso", "team": "Contoso Team"})
+	all := len(p.Catalog.Tools())
 	for _, c := range []struct {
 		mode        string
 		meta        catalog.Meta
 		tools, most int
 	}{
+		{"flat", catalog.Meta{}, all, 165 * all},
 		{"meta", catalog.Meta{}, 4, 400},
 		{"meta", catalog.Meta{Search: true}, 5, 520},
 		{"meta", catalog.Meta{ByEffect: true}, 6, 520},

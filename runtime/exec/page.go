@@ -42,7 +42,7 @@ type Paging struct {
 const CursorArgument = "cursor"
 
 // cursorSchema declares it.
-const cursorSchema = `{"type":"string","description":"nextCursor of the page before"}`
+const cursorSchema = `{"type":"string","description":"From nextCursor"}`
 
 // WithCursor gives the schema of a tool's arguments with the cursor added.
 func WithCursor(schema json.RawMessage) (json.RawMessage, error) {

@@ -221,7 +221,7 @@ func TestPaginationSchema(t *testing.T) {
 	s := newThings(t)
 	p := program(t, s.url, "", paged(`items: ".value", link: true`, `, jq: "[.value[] | {n: .}]", schema: {n!: int}`), "")
 	info := p.Tools["t"].Info
-	if want := `{"type":"object","properties":{"f":{"type":"string"},"top":{"type":"integer","default":3},"cursor":{"type":"string","description":"nextCursor of the page before"}},"required":["f"],"additionalProperties":false}`; string(info.InputSchema) != want {
+	if want := `{"type":"object","properties":{"f":{"type":"string"},"top":{"type":"integer","default":3},"cursor":{"type":"string","description":"From nextCursor"}},"required":["f"],"additionalProperties":false}`; string(info.InputSchema) != want {
 		t.Errorf("input:\n got %s\nwant %s", info.InputSchema, want)
 	}
 	if want := `{"type":"object","properties":{"items":{"type":"array","items":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}},"nextCursor":{"type":"string"}},"required":["items"],"additionalProperties":false}`; string(info.OutputSchema) != want {
