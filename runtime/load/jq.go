@@ -13,6 +13,9 @@ import (
 // argsVariable is bound to the arguments in every jq program of a tool.
 const argsVariable = "$args"
 
+// headersVariable is bound to the headers of the answer in a program over one.
+const headersVariable = "$headers"
+
 // jqNames are the names in a jq program that somebody declares: of arguments, of
 // steps. Each is a path of names, as far as they are literal.
 type jqNames struct {
@@ -20,8 +23,8 @@ type jqNames struct {
 	args [][]string
 	// cue are references as CUE has them, input.x and steps.x, which are none in jq.
 	cue [][]string
-	// seen are members of what the program is run over.
-	seen [][]string
+	// seen are members of what the program is run over, headers those of $headers.
+	seen, headers [][]string
 	// bare says that there is no program but the name of an argument alone.
 	bare bool
 }
@@ -46,9 +49,15 @@ func readJQ(program string) jqNames {
 	}
 	w := jqWalker{own: map[string]bool{}}
 	w.walk(reflect.ValueOf(q))
-	s := jqFlow{own: w.own, variables: map[string]jqPlace{}}
+	s := jqFlow{own: w.own, variables: map[string]jqPlace{headersVariable: {root: headersVariable, known: true}}}
 	s.query(q, jqPlace{known: true})
-	w.seen = s.seen
+	for _, place := range s.seen {
+		if place.root == headersVariable {
+			w.headers = append(w.headers, place.path)
+		} else {
+			w.seen = append(w.seen, place.path)
+		}
+	}
 	return w.jqNames
 }
 
@@ -131,8 +140,9 @@ func jqName(i *gojq.Index) (string, bool) {
 }
 
 // jqPlace is where a value comes from: a path below what the program is run over,
-// or, where it is not known, anywhere.
+// or below the variable root, or, where it is not known, anywhere.
 type jqPlace struct {
+	root  string
 	path  []string
 	known bool
 }
@@ -143,7 +153,7 @@ func (p jqPlace) below(i *gojq.Index) jqPlace {
 	if !ok || !p.known {
 		return jqPlace{}
 	}
-	return jqPlace{append(slices.Clone(p.path), name), true}
+	return jqPlace{p.root, append(slices.Clone(p.path), name), true}
 }
 
 // jqFlow follows what a program is run over through its pipes and variables, as
@@ -151,7 +161,7 @@ func (p jqPlace) below(i *gojq.Index) jqPlace {
 type jqFlow struct {
 	own       map[string]bool
 	variables map[string]jqPlace
-	seen      [][]string
+	seen      []jqPlace
 }
 
 // sameInput are functions whose arguments are run over their own input.
@@ -203,7 +213,7 @@ func (s *jqFlow) term(t *gojq.Term, at jqPlace) jqPlace {
 		case suffix.Index != nil:
 			s.index(suffix.Index, at)
 			if place = place.below(suffix.Index); place.known {
-				s.seen = append(s.seen, place.path)
+				s.seen = append(s.seen, place)
 			}
 		case suffix.Iter:
 			place = jqPlace{}
@@ -238,7 +248,7 @@ func (s *jqFlow) bare(t *gojq.Term, at jqPlace) jqPlace {
 		s.index(t.Index, at)
 		place := at.below(t.Index)
 		if place.known {
-			s.seen = append(s.seen, place.path)
+			s.seen = append(s.seen, place)
 		}
 		return place
 	case gojq.TermTypeQuery:
@@ -261,7 +271,7 @@ func (s *jqFlow) bare(t *gojq.Term, at jqPlace) jqPlace {
 			s.query(kv.KeyQuery, at)
 			s.query(kv.Val, at)
 			if at.known && kv.Val == nil && kv.Key != "" && !strings.HasPrefix(kv.Key, "$") {
-				s.seen = append(s.seen, append(slices.Clone(at.path), kv.Key))
+				s.seen = append(s.seen, jqPlace{at.root, append(slices.Clone(at.path), kv.Key), true})
 			}
 		}
 	case gojq.TermTypeArray:
@@ -315,6 +325,8 @@ func unseen(steps, path []string) string {
 		return written("", path[:2]) + " is no step of the tool" + orNearest(path[1], steps)
 	case len(path) > 2 && !slices.Contains(stepMembers, path[2]):
 		return written("", path[:3]) + " does not exist" + orNearest(path[2], stepMembers)
+	case len(path) > 3 && path[2] == "headers":
+		return upperHeader("", path[:4])
 	}
 	return ""
 }

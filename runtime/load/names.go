@@ -41,7 +41,7 @@ func (l *loader) names(t Tool, uses []use, programs []program) {
 		default:
 			var i int
 			if u.Root == "steps" {
-				i, message = undeclaredStep(t, u.Path)
+				i, message = undeclaredStep(t, s, u.Path)
 			} else {
 				i, message = undeclared(input, u.Root, u.Path)
 			}
@@ -162,8 +162,8 @@ func undeclared(v cue.Value, root string, path []string) (int, string) {
 
 // undeclaredStep does the same for what a step refers to: the steps are those
 // that the operator declares, and what they have when they have run the
-// definitions say.
-func undeclaredStep(t Tool, path []string) (int, string) {
+// definitions say. s is the shape of the tool.
+func undeclaredStep(t Tool, s *shape, path []string) (int, string) {
 	if len(path) == 0 {
 		return 0, ""
 	}
@@ -171,8 +171,27 @@ func undeclaredStep(t Tool, path []string) (int, string) {
 	if next, names, known := child(t.Own.LookupPath(steps), path[0]); known && !next.Exists() {
 		return 0, written("steps", path[:1]) + " is no step of the tool" + orNearest(path[0], names)
 	}
+	if step := s.step("steps").step(path[0]); len(path) > 1 && !internal(path[1]) && !slices.Contains(step.names(), path[1]) {
+		return 1, written("steps", path[:2]) + " does not exist" + orNearest(path[1], stepMembers)
+	}
+	if len(path) > 2 && path[1] == "headers" {
+		if message := upperHeader("steps", path[:3]); message != "" {
+			return 2, message
+		}
+	}
 	i, message := undeclared(t.Value.LookupPath(steps), "steps", path)
 	return i, message
+}
+
+// upperHeader says that the last name of a path, a member of headers, has capitals,
+// and so is never there; "" when it has none.
+func upperHeader(root string, path []string) string {
+	last := len(path) - 1
+	lower := strings.ToLower(path[last])
+	if lower == path[last] {
+		return ""
+	}
+	return fmt.Sprintf("%s is never there: headers have lower-case names; write %s", written(root, path), written(root, append(slices.Clone(path[:last]), lower)))
 }
 
 // orNearest ends a message about a name that there is not.

@@ -567,10 +567,14 @@ func (w *walker) program(v cue.Value, read func(string) jqNames) {
 	if err != nil || len(sels) < 5 {
 		return
 	}
+	p := program{field: sels[4].Unquoted(), path: v.Path().String(), names: read(text), pos: w.l.valuePos(v)}
+	for _, path := range p.names.headers {
+		if message := upperHeader(headersVariable, path[:1]); message != "" {
+			w.l.report(p.pos, p.path, message, "")
+		}
+	}
 	tool := cue.MakePath(sels[:4]...).String()
-	w.programs[tool] = append(w.programs[tool], program{
-		field: sels[4].Unquoted(), path: v.Path().String(), names: read(text), pos: w.l.valuePos(v),
-	})
+	w.programs[tool] = append(w.programs[tool], p)
 }
 
 // pathOf is the path of a value as people write it.
