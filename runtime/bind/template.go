@@ -152,6 +152,10 @@ func (p *templateParser) parse() {
 			i += n
 			continue
 		}
+		if name, _, ok := strings.Cut(strings.TrimLeft(rest, "{"), "}}"); ok && strings.HasPrefix(rest, "{{") && validName(strings.TrimSpace(name)) {
+			p.fault(i, "a variable stands between single braces: write {%s}", strings.TrimSpace(name))
+			return
+		}
 		n := strings.IndexAny(rest[1:], "{}") + 1
 		if n == 0 || rest[n] == '{' {
 			p.fault(i, `"{" has no "}"`)

@@ -47,6 +47,7 @@ var bodies = []struct {
 // convention says that arguments which nothing refers to are placed.
 func (b *toolCompiler) request(tool *exec.Tool, field string, convention bool) *bind.Request {
 	r := &requestCompiler{toolCompiler: b, field: field}
+	b.slips(field)
 	name := r.upstream()
 	up := b.to(name)
 	req := up.request(name)

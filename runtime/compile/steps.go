@@ -115,6 +115,7 @@ func (b *toolCompiler) each(tool *exec.Tool, field string) *exec.Each {
 		e.Base[""] = b.to(name).request(name)
 	}
 	b.tryOut([]cue.Path{parsePath(field)}, nil)
+	b.slips(field)
 	b.literalEach(field)
 	return e
 }

@@ -27,7 +27,7 @@ func (b *toolCompiler) tryOut(exprs, lists []cue.Path) {
 			told := slices.ContainsFunc(lists, func(l cue.Path) bool { return half[l.String()] && strings.HasPrefix(p.String(), l.String()+"[") })
 			if err := expr.Half(absent.LookupPath(p)); err != nil && !told {
 				half[p.String()] = true
-				b.fault(p.String(), "with the optional arguments left out: %s; guard it with if input.x != _|_", reason(err))
+				b.fault(p.String(), "with the optional arguments left out: %s; %s", reason(err), b.guard(p.String(), err))
 			}
 		}
 	}
@@ -59,8 +59,24 @@ func (b *toolCompiler) absentRules() {
 		return
 	}
 	if _, err := expr.Export(b.withRequired().LookupPath(check)); expr.IsHalf(err) || expr.IsAbsent(err) {
-		b.fault("check", "cannot be evaluated when an optional argument is left out (%s): guard it with if input.x != _|_", reason(err))
+		b.fault("check", "cannot be evaluated when an optional argument is left out (%s): %s", reason(err), b.guard("check", err))
 	}
+}
+
+// guard says how what is absent in an expression at a field is guarded.
+func (b *toolCompiler) guard(field string, err error) string {
+	name, whole := expr.Absent(err), "input.x"
+	src := b.src.Own.LookupPath(parsePath(field)).Source()
+	for _, ref := range b.src.Refs() {
+		if i := slices.Index(ref.Path, name); i >= 0 && src != nil && within(ref, src) {
+			whole = ref.Root
+			for _, part := range ref.Path[:i+1] {
+				whole = member(whole, part)
+			}
+			break
+		}
+	}
+	return "guard it with if " + whole + " != _|_"
 }
 
 // withRequired is the tool with its required arguments and the results of the

@@ -236,15 +236,34 @@ func IsAbsent(err error) bool {
 	return true
 }
 
-func absentCause(err error) bool {
+func absentCause(err error) bool { return absentIn(err) != "" }
+
+// absentIn gives the name of the absent field that an error of CUE is about, ""
+// when it is about anything else.
+func absentIn(err error) string {
 	for ; err != nil; err = errors.Unwrap(err) {
 		if e, ok := err.(cueerrors.Error); ok {
-			if format, _ := e.Msg(); format == absentFormat {
-				return true
+			if format, args := e.Msg(); format == absentFormat {
+				return fmt.Sprint(args...)
 			}
 		}
 	}
-	return false
+	return ""
+}
+
+// Absent gives the name of the field whose absence is what failed: the last in a
+// reference to it. It is "" where something else did.
+func Absent(err error) string {
+	var half *halfElement
+	if errors.As(err, &half) {
+		err = half.err
+	}
+	for _, e := range cueerrors.Errors(err) {
+		if name := absentIn(e); name != "" {
+			return name
+		}
+	}
+	return ""
 }
 
 // halfElement is an absent argument inside a list, where nothing is left out.

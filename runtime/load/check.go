@@ -12,7 +12,6 @@ import (
 	"cuelang.org/go/cue/token"
 
 	"github.com/metacue/metacue/runtime/diag"
-	"github.com/metacue/metacue/runtime/nearest"
 	"github.com/metacue/metacue/runtime/words"
 )
 
@@ -223,18 +222,7 @@ func (l *loader) uncompiled(err error) {
 			if i := slices.IndexFunc(builtins, func(p string) bool { return p[strings.LastIndex(p, "/")+1:] == name }); i >= 0 {
 				text = fmt.Sprintf("the package %s is not imported: add import %q", name, builtins[i])
 			} else {
-				text = fmt.Sprintf("nothing is called %s here%s", name, l.elsewhere(err, e))
-				if slices.Contains(roots, name) {
-					text += ": " + rootless(name, l.pathIn(e))
-				} else if meant := typeNames[name]; meant != "" {
-					text += "; did you mean " + meant + "?"
-				} else if near := nearest.Names(name, l.packageNames()); len(near) > 0 {
-					text += "; did you mean " + either(near) + "?"
-				} else if near := nearest.Names(name, typesOfCUE); len(near) > 0 && len(name) > len("int") {
-					text += "; did you mean " + near[0] + "?"
-				} else {
-					text += fmt.Sprintf("; a text is written in quotes, %q", name)
-				}
+				text = fmt.Sprintf("nothing is called %s here%s", name, l.elsewhere(err, e)) + l.meant(name, at, l.pathIn(e))
 			}
 			key := at.Filename() + ":" + name
 			if said[key] {
@@ -254,32 +242,6 @@ func (l *loader) uncompiled(err error) {
 		}
 		l.cutAt(at)
 	}
-}
-
-// rootless says why input or steps stand for nothing at a path.
-func rootless(name string, path cue.Path) string {
-	switch sels := path.Selectors(); {
-	case len(sels) < 4 || sels[0].String() != "domains":
-		return "the arguments and the steps are known within a tool alone"
-	case sels[2].String() == "state":
-		return "a state request has no arguments and no steps"
-	}
-	return fmt.Sprintf("declare %s in the braces of the tool, or, where it stands in others, say %[1]s: _ there", name)
-}
-
-// typesOfCUE are the types that a misspelt name may be.
-var typesOfCUE = []string{"bool", "bytes", "float", "int", "number", "string"}
-
-// typeNames are names that types have in other languages, and CUE's for them.
-var typeNames = map[string]string{
-	"integer": "int", "Integer": "int", "Int": "int", "long": "int", "i32": "int", "i64": "int",
-	"boolean": "bool", "Boolean": "bool", "Bool": "bool",
-	"String": "string", "str": "string", "text": "string", "char": "string",
-	"double": "number", "decimal": "number", "Number": "number", "num": "number",
-	"object": "{...}", "dict": "{...}", "map": "{...}", "Object": "{...}",
-	"array": "[...]", "Array": "[...]", "list": "[...]",
-	"any": "_", "unknown": "_", "None": "null", "nil": "null", "undefined": "_|_",
-	"True": "true", "False": "false", "TRUE": "true", "FALSE": "false", "yes": "true", "no": "false",
 }
 
 // elsewhere says in which other lines of the file CUE says the same.
@@ -324,19 +286,4 @@ func (l *loader) cutImports(specs map[*ast.ImportSpec]bool) {
 			l.cutAt(p)
 		}
 	}
-}
-
-// packageNames lists the fields of the package that a name can stand for.
-func (l *loader) packageNames() []string {
-	var names []string
-	for _, f := range l.cut.files {
-		for _, d := range f.Decls {
-			if f, ok := d.(*ast.Field); ok {
-				if name, ident, err := ast.LabelName(f.Label); err == nil && ident {
-					names = append(names, name)
-				}
-			}
-		}
-	}
-	return names
 }

@@ -37,7 +37,7 @@ func (l *loader) names(t Tool, uses []use, programs []program) {
 				written(u.Root, u.Path[:last]), u.Path[last], written(u.Root, u.Path))
 		case literalField(s, u.within):
 			at = u.at[0]
-			message = fmt.Sprintf("must be literal: it is known before any call and cannot refer to %s", written(u.Root, u.Path))
+			message = fmt.Sprintf("must be literal: it is known before any call and cannot refer to %s%s", written(u.Root, u.Path), asVariable(u))
 		default:
 			var i int
 			if u.Root == "steps" {
@@ -122,6 +122,17 @@ func literalField(s *shape, path []string) bool {
 		}
 	}
 	return holds != "type" && holds != "expressions"
+}
+
+// asVariable says how what a use in the path of a request refers to is written there.
+func asVariable(u use) string {
+	switch {
+	case !requestPath(u.within):
+		return ""
+	case u.Root == "input" && len(u.Path) == 1:
+		return fmt.Sprintf("; an argument is written {%s} in a path", u.Path[0])
+	}
+	return "; give it a name in vars, and write {NAME} in the path"
 }
 
 // written is a reference as the operator writes it.

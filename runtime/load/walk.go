@@ -475,6 +475,8 @@ func (s *shape) refuse(v cue.Value) string {
 			message += fmt.Sprintf(`; seconds are written "%ss"`, text)
 		}
 		return message
+	case s.kind == list && s.elem.accepted() == cue.StringKind && v.IncompleteKind() == cue.BoolKind:
+		return fmt.Sprintf(`must be a list of sentences that refuse a call, such as [if input.x == _|_ {"give x"}], not %s`, text)
 	case v.IncompleteKind()&s.accepted() == 0:
 		message := fmt.Sprintf("must be %s, not %s", kindName(s.accepted()), text)
 		if v.Kind() == cue.BytesKind && s.accepted()&cue.StringKind != 0 {
@@ -482,7 +484,11 @@ func (s *shape) refuse(v cue.Value) string {
 		}
 		return message
 	case s.must != "":
-		return fmt.Sprintf("must %s, not %s", s.must, text)
+		message := fmt.Sprintf("must %s, not %s", s.must, text)
+		if strings.Contains(text, "://") && !strings.Contains(s.must, "://") {
+			message += "; the scheme and the host stand in the url of an upstream"
+		}
+		return message
 	}
 	return fmt.Sprintf("must be %s, not %s", s.expr, text)
 }
