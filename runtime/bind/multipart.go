@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -45,6 +46,10 @@ func (b *builder) part(m *multipart, t target, v json.RawMessage) {
 	}
 }
 
+// FileMembers are what a part of multipart that is an object can have: one of text
+// and base64, and the others.
+var FileMembers = []string{"filename", "contentType", "text", "base64"}
+
 // file adds the part that an object describes.
 func (b *builder) file(m *multipart, t target, v json.RawMessage) {
 	file := map[string][]byte{}
@@ -53,7 +58,8 @@ func (b *builder) file(m *multipart, t target, v json.RawMessage) {
 		n := string(name)
 		of := target{t.what, t.name + "." + n, memberNode(t.node, n)}
 		switch {
-		case n != "filename" && n != "contentType" && n != "text" && n != "base64":
+		case !slices.Contains(FileMembers, n):
+			of.node = t.node // the name is at fault, not what the member is made of
 			b.fault(of, "is not known: a file has filename, contentType, and text or base64")
 		case kind(value) == kindNull:
 		case n == "base64":

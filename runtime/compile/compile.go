@@ -164,11 +164,19 @@ func (c *compiler) find(f diag.Finding) {
 
 // didYouMean ends a message about an unknown name.
 func didYouMean(name string, names []string) string {
-	if near := nearest.Names(name, names); len(near) > 0 {
-		return "; did you mean " + strings.Join(near, ", ") + "?"
+	if near := nearTo(name, names); near != "" {
+		return near
 	}
 	if len(names) > 0 && len(names) <= 8 {
 		return "; there is " + strings.Join(names, ", ")
+	}
+	return ""
+}
+
+// nearTo ends a message about an unknown name whose alternatives it tells already.
+func nearTo(name string, names []string) string {
+	if near := nearest.Names(name, names); len(near) > 0 {
+		return "; did you mean " + strings.Join(near, ", ") + "?"
 	}
 	return ""
 }

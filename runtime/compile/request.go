@@ -67,6 +67,11 @@ func (b *toolCompiler) request(tool *exec.Tool, field string, convention bool) *
 			continue
 		}
 		req.Body = &bind.Body{Kind: body.kind, Value: r.node(body.field)}
+		if body.kind == bind.BodyMultipart {
+			for name, part := range fields(r.own(body.field), cue.Optional(true)) {
+				r.files(member(r.path+"."+r.field+"."+body.field, name), part)
+			}
+		}
 	}
 	r.headerNames(req.Headers)
 	up.secrets("query", req.Query, func(f, why string) { r.fault(member(r.field+".query", f), "%s", why) })
@@ -652,6 +657,66 @@ func (r *requestCompiler) queryVariable(path, name string, req *bind.Request) {
 	case r.own("query").LookupPath(cue.MakePath(cue.Str(name))).Exists():
 		r.fault(path, "{?%s} and query both send %s", name, name)
 	}
+}
+
+// files finds members that a part of multipart, a file or a list of them, cannot
+// have. Those of an argument are what it declares.
+func (r *requestCompiler) files(path string, v cue.Value) {
+	if ref, _ := r.reference(v); ref.Root == bind.RootInput {
+		v = r.inputValue()
+		for _, name := range ref.Path {
+			v, _ = declared(v, name)
+		}
+	}
+	if list, ok := syntax(v).(*ast.ListLit); ok {
+		for i, e := range list.Elts {
+			if c, ok := e.(*ast.Comprehension); ok { // which has no value yet
+				r.made(path, c.Value)
+			} else {
+				r.files(path, v.LookupPath(cue.MakePath(cue.Index(i))))
+			}
+		}
+		if e := v.LookupPath(cue.MakePath(cue.AnyIndex)); e.Exists() {
+			r.files(path, e)
+		}
+		return
+	}
+	if v.IncompleteKind() != cue.StructKind {
+		return
+	}
+	var names []string
+	for name, f := range fields(v, cue.Optional(true)) {
+		if names = append(names, name); !r.inFile(path, name, f.Pos()) {
+			names = append(names, "text") // which it may be meant to be
+		}
+	}
+	if x, ok := syntax(v).(*ast.StructLit); ok && !slices.Contains(names, "text") && !slices.Contains(names, "base64") {
+		if _, plain := plainStruct(x); plain {
+			r.addAt(v.Pos(), path, "is a file without text and base64, of which it needs one")
+		}
+	}
+}
+
+// made does the same for what a comprehension makes.
+func (r *requestCompiler) made(path string, n ast.Expr) {
+	if x, ok := n.(*ast.StructLit); ok {
+		for _, d := range x.Elts {
+			if f, ok := d.(*ast.Field); ok {
+				if name, _, err := ast.LabelName(f.Label); err == nil {
+					r.inFile(path, name, f.Pos())
+				}
+			}
+		}
+	}
+}
+
+// inFile says whether a file has a member of that name, and reports it if not.
+func (r *requestCompiler) inFile(path, name string, p token.Pos) bool {
+	known := slices.Contains(bind.FileMembers, name)
+	if !known {
+		r.addAt(p, member(path, name), "is no member of a file, which has filename, contentType, and text or base64%s", nearTo(name, bind.FileMembers))
+	}
+	return known
 }
 
 // varNames gives the names in vars as far as they are literal.
