@@ -172,6 +172,10 @@ func TestMultipart(t *testing.T) {
 		t.Error("other parts have the same boundary")
 	}
 
+	unknown := post(t, bind.BodyMultipart, bind.Object{field("f", bind.Object{field("path", input("a")), field("text", input("a"))})})
+	if got := refused(t, unknown, scope(t, `{"a":"x"}`), `part "f.path" is not known`)[0].Argument; got != "" {
+		t.Errorf("a name in the request is told as a fault of the argument %q", got)
+	}
 	whole := post(t, bind.BodyMultipart, input("x"))
 	if got := parts(t, build(t, whole, scope(t, `{"x":{}}`))); got != nil {
 		t.Errorf("%q", got)

@@ -218,6 +218,13 @@ func TestFindings(t *testing.T) {
 			server("t: {description: \"T\", action: \"update\", input: {a!: string\ndraft: bool | *false}, http: {method: \"PATCH\", path: \"/x/{a}\"}}"),
 			[]string{`13 domains.d.tools.t.input.draft: a default in the body of an update`},
 		},
+		"guard by name": {
+			server("t: {description: \"T\", action: \"create\", input: {a?: string, o!: {\"x-y\"?: string}}\ncheck: [if input.a == \"x\" {\"a\"}]\nhttp: {method: \"POST\", path: \"/x\", query: a: input.a, body: {l: [input.o.\"x-y\"]}}}"),
+			[]string{
+				`13 domains.d.tools.t.check: guard it with if input.a != _|_`,
+				`14 domains.d.tools.t.http.body.l: guard it with if input.o."x-y" != _|_`,
+			},
+		},
 		"arg-collision": {
 			server("t: {description: \"T\", action: \"read\", input: {a?: string\nq?: string}, http: {method: \"GET\", path: \"/x\", query: q: input.a}}"),
 			[]string{`13 domains.d.tools.t.input.q: would be sent as query parameter q, which the request sets already`},

@@ -722,8 +722,12 @@ func (r *requestCompiler) inFile(path, name string, p token.Pos) bool {
 // varNames gives the names in vars as far as they are literal.
 func (r *requestCompiler) varNames() []string {
 	var names []string
-	if v := r.own("vars"); v.Exists() {
-		ast.Walk(v.Source(), func(n ast.Node) bool {
+	v := r.own("vars")
+	for name := range fields(v, cue.Optional(true)) {
+		names = append(names, name)
+	}
+	if src := v.Source(); src != nil { // one declaration, in which conditions may hide some
+		ast.Walk(src, func(n ast.Node) bool {
 			if f, ok := n.(*ast.Field); ok {
 				name, _, err := ast.LabelName(f.Label)
 				if err == nil && name != "vars" && !slices.Contains(names, name) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
 	cueliteral "cuelang.org/go/cue/literal"
 	"cuelang.org/go/cue/token"
@@ -26,24 +27,36 @@ var sent = []string{"url", "vars", "query", "headers", "body", "form", "multipar
 // slips finds them in the request, or the list of requests, at a field. What is
 // said of an argument so is not said again as one that is never sent.
 func (b *toolCompiler) slips(field string) {
-	src := b.src.Own.LookupPath(parsePath(field)).Source()
-	if f, ok := src.(*ast.Field); ok {
-		src = f.Value
-	}
-	if src == nil {
-		return
-	}
-	ast.Walk(src, func(n ast.Node) bool {
-		f, ok := n.(*ast.Field)
-		if !ok {
+	for _, src := range sources(b.src.Own.LookupPath(parsePath(field))) {
+		if f, ok := src.(*ast.Field); ok {
+			src = f.Value
+		}
+		ast.Walk(src, func(n ast.Node) bool {
+			f, ok := n.(*ast.Field)
+			if !ok {
+				return true
+			}
+			if name, _, err := ast.LabelName(f.Label); err == nil && slices.Contains(sent, name) {
+				b.slipsIn(f, b.path+"."+field)
+				return false
+			}
 			return true
+		}, nil)
+	}
+}
+
+// sources gives the syntax of a value, of each place where it is declared.
+func sources(v cue.Value) []ast.Node {
+	if src := v.Source(); src != nil {
+		return []ast.Node{src}
+	}
+	var all []ast.Node
+	if op, args := v.Expr(); op == cue.AndOp {
+		for _, a := range args {
+			all = append(all, sources(a)...)
 		}
-		if name, _, err := ast.LabelName(f.Label); err == nil && slices.Contains(sent, name) {
-			b.slipsIn(f, b.path+"."+field)
-			return false
-		}
-		return true
-	}, nil)
+	}
+	return all
 }
 
 // slipsIn looks at a field of what is sent, which stands in the field at a path.

@@ -68,7 +68,7 @@ func (b *toolCompiler) guard(field string, err error) string {
 	name, whole := expr.Absent(err), "input.x"
 	src := b.src.Own.LookupPath(parsePath(field)).Source()
 	for _, ref := range b.src.Refs() {
-		if i := slices.Index(ref.Path, name); i >= 0 && src != nil && within(ref, src) {
+		if i := slices.IndexFunc(ref.Path, func(part string) bool { return cue.Str(part).String() == name }); i >= 0 && src != nil && within(ref, src) {
 			whole = ref.Root
 			for _, part := range ref.Path[:i+1] {
 				whole = member(whole, part)

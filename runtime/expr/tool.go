@@ -252,7 +252,7 @@ func absentIn(err error) string {
 }
 
 // Absent gives the name of the field whose absence is what failed: the last in a
-// reference to it. It is "" where something else did.
+// reference to it, as CUE writes it. It is "" where something else did.
 func Absent(err error) string {
 	var half *halfElement
 	if errors.As(err, &half) {

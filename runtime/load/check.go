@@ -214,15 +214,21 @@ var builtins = []string{
 // imports that are not used. What has them is cut out.
 func (l *loader) uncompiled(err error) {
 	said := map[string]bool{} // what is not imported or declared is told once a file
-	for _, e := range cueerrors.Errors(err) {
+	all := cueerrors.Errors(err)
+	meant := make([]string, len(all)) // while what is around each is not cut
+	for i, e := range all {
+		if name, ok := unresolved(e); ok {
+			meant[i] = l.meant(name, e.Position(), l.pathIn(e))
+		}
+	}
+	for i, e := range all {
 		text, at := plainText(e), e.Position()
 		path := l.pathIn(e).String()
-		if name, ok := strings.CutPrefix(text, "reference "); ok {
-			name = strings.Trim(strings.TrimSuffix(name, " not found"), `"`)
-			if i := slices.IndexFunc(builtins, func(p string) bool { return p[strings.LastIndex(p, "/")+1:] == name }); i >= 0 {
-				text = fmt.Sprintf("the package %s is not imported: add import %q", name, builtins[i])
+		if name, ok := unresolved(e); ok {
+			if j := slices.IndexFunc(builtins, func(p string) bool { return p[strings.LastIndex(p, "/")+1:] == name }); j >= 0 {
+				text = fmt.Sprintf("the package %s is not imported: add import %q", name, builtins[j])
 			} else {
-				text = fmt.Sprintf("nothing is called %s here%s", name, l.elsewhere(err, e)) + l.meant(name, at, l.pathIn(e))
+				text = fmt.Sprintf("nothing is called %s here%s", name, l.elsewhere(err, e)) + meant[i]
 			}
 			key := at.Filename() + ":" + name
 			if said[key] {
@@ -242,6 +248,13 @@ func (l *loader) uncompiled(err error) {
 		}
 		l.cutAt(at)
 	}
+}
+
+// unresolved gives the name that an error of CUE's compiler is about, if it stands
+// for nothing.
+func unresolved(e cueerrors.Error) (name string, ok bool) {
+	name, ok = strings.CutPrefix(plainText(e), "reference ")
+	return strings.Trim(strings.TrimSuffix(name, " not found"), `"`), ok
 }
 
 // elsewhere says in which other lines of the file CUE says the same.

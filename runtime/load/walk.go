@@ -49,7 +49,13 @@ func (w *walker) walk(v cue.Value, s *shape) {
 	switch {
 	case s.holds == "type", s.holds == "expressions":
 		// What is wrong inside, CUE says; except that a structure, as far as it
-		// is known already, has its members.
+		// is known already, has its members; and that a condition is no list, which
+		// CUE sees when it is known alone.
+		if s.sentences() && condition(v) {
+			w.l.report(w.l.valuePos(v), pathOf(v), s.refuse(v), "")
+			w.l.cutValue(v)
+			return
+		}
 		if s.kind == list && s.elem.kind == structure {
 			if it, err := v.List(); err == nil {
 				for it.Next() {
@@ -292,6 +298,39 @@ func lastName(v cue.Value) string {
 	return sels[len(sels)-1].Unquoted()
 }
 
+// conditions are the operators that make true or false.
+var conditions = []token.Token{token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ, token.MAT, token.NMAT, token.LAND, token.LOR, token.NOT}
+
+// condition says whether v is one, or is written as one.
+func condition(v cue.Value) bool {
+	written := slices.ContainsFunc(nodes(v), func(n ast.Node) bool {
+		f, ok := n.(*ast.Field)
+		if !ok {
+			return false
+		}
+		e := f.Value
+		for {
+			switch x := e.(type) {
+			case *ast.ParenExpr:
+				e = x.X
+				continue
+			case *ast.BinaryExpr:
+				return slices.Contains(conditions, x.Op)
+			case *ast.UnaryExpr:
+				return slices.Contains(conditions, x.Op)
+			}
+			return false
+		}
+	})
+	return written || v.Kind() == cue.BoolKind
+}
+
+// sentences says whether what has the shape are sentences that stand under
+// conditions.
+func (s *shape) sentences() bool {
+	return s.kind == list && s.holds == "expressions" && s.elem.accepted() == cue.StringKind
+}
+
 // made looks for unknown fields in the elements of a list that comprehensions
 // make of arguments, which no value shows yet.
 func (w *walker) made(v cue.Value, elem *shape) {
@@ -475,7 +514,7 @@ func (s *shape) refuse(v cue.Value) string {
 			message += fmt.Sprintf(`; seconds are written "%ss"`, text)
 		}
 		return message
-	case s.kind == list && s.elem.accepted() == cue.StringKind && v.IncompleteKind() == cue.BoolKind:
+	case s.sentences() && condition(v):
 		return fmt.Sprintf(`must be a list of sentences that refuse a call, such as [if input.x == _|_ {"give x"}], not %s`, text)
 	case v.IncompleteKind()&s.accepted() == 0:
 		message := fmt.Sprintf("must be %s, not %s", kindName(s.accepted()), text)
