@@ -3,7 +3,10 @@ package sample
 import (
 	"cmp"
 	"crypto/sha1"
+	"encoding/base64"
 	"encoding/hex"
+	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
@@ -21,6 +24,7 @@ var gitRoutes = []route{
 	{"GET /git/repositories/{repository}", one((*Org).repository, func(_ *Org, repo *repository) any { return repo.repositoryRef })},
 	{"GET /git/repositories/{repository}/refs", (*Org).listRefs},
 	{"POST /git/repositories/{repository}/refs", (*Org).updateRefs},
+	{"POST /git/repositories/{repository}/pushes", (*Org).push},
 	{"GET /git/repositories/{repository}/commits", (*Org).listCommits},
 	{"GET /git/repositories/{repository}/commits/{commit}", (*Org).getCommit},
 	{"GET /git/repositories/{repository}/commits/{commit}/changes", (*Org).listCommitChanges},
@@ -75,7 +79,8 @@ type commit struct {
 	URL       string    `json:"url"`
 	RemoteURL string    `json:"remoteUrl"`
 	parent    string
-	files     []string // that it changes
+	files     []string           // that it changes
+	contents  map[string]*string // of the files that a push wrote; nil is a file that is gone
 }
 
 func (o *Org) addRepository(p *project, name string) *repository {
@@ -97,14 +102,114 @@ func (o *Org) addCommit(r *repository, branch, comment string, at time.Time, fil
 	if b := r.ref(name); b != nil {
 		parent = b.ObjectID
 	}
-	id := objectID(r.ID, branch, parent, comment)
+	o.commitOn(r, name, parent, comment, at).files = files
+}
+
+// commitOn makes a commit behind a parent, and points a branch to it. Commits
+// that are else alike differ by more.
+func (o *Org) commitOn(r *repository, name, parent, comment string, at time.Time, more ...string) *commit {
+	id := objectID(append([]string{r.ID, strings.TrimPrefix(name, "refs/heads/"), parent, comment}, more...)...)
 	s := signature{o.me().DisplayName, o.me().UniqueName, at}
-	r.commits = append(r.commits, &commit{
-		CommitID: id, Author: s, Committer: s, Comment: comment, parent: parent, files: files,
+	c := &commit{
+		CommitID: id, Author: s, Committer: s, Comment: comment, parent: parent,
 		URL: r.URL + "/commits/" + id, RemoteURL: r.WebURL + "/commit/" + id,
-	})
+	}
+	r.commits = append(r.commits, c)
 	r.Size += 1024
 	o.setRef(r, name, id)
+	for _, p := range o.pulls {
+		if p.repo == r && p.Status == "active" && p.SourceRefName == name {
+			p.LastMergeSourceCommit = commitRef{id, c.URL}
+		}
+	}
+	return c
+}
+
+// changeKinds are what a push may do to a file.
+var changeKinds = enum{"add": 1, "edit": 2, "rename": 8, "delete": 16}
+
+// push makes one commit on one branch: all of its changes, or none. The branch
+// must be where the push says; one that is not there begins at that commit.
+func (o *Org) push(r *request) (any, error) {
+	repo, err := o.repository(r)
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		RefUpdates []struct{ Name, OldObjectID string }
+		Commits    []struct {
+			Comment string
+			Changes []struct {
+				ChangeType       text
+				SourceServerItem string
+				Item             struct{ Path string }
+				NewContent       *struct{ Content, ContentType string }
+			}
+		}
+	}
+	if err := r.decode(&in, mediaJSON); err != nil {
+		return nil, err
+	}
+	if len(in.RefUpdates) != 1 || len(in.Commits) != 1 || len(in.Commits[0].Changes) == 0 {
+		return nil, badRequest("a push to the sample has one update of a ref and one commit, which changes something")
+	}
+	update, made := in.RefUpdates[0], in.Commits[0]
+	if !isRefName(update.Name) || !objectForm.MatchString(update.OldObjectID) {
+		return nil, badRequest("%q is no name of a branch, or %q no commit", update.Name, update.OldObjectID)
+	}
+	base, now := repo.commit(update.OldObjectID), repo.ref(update.Name)
+	switch {
+	case now != nil && now.ObjectID != update.OldObjectID:
+		return nil, faultf(http.StatusConflict, git, "GitReferenceStaleException", "TF401028: The reference %q was updated by somebody else; it does not point to %s", update.Name, update.OldObjectID)
+	case base == nil && update.OldObjectID != noCommit:
+		return nil, faultf(http.StatusNotFound, git, "GitCommitDoesNotExistException", "TF401175: repository %s has no commit %s", repo.Name, update.OldObjectID)
+	}
+	contents := map[string]*string{}
+	for i, c := range made.Changes {
+		kind, err := changeKinds.parse("changeType", string(c.ChangeType), "")
+		if err != nil {
+			return nil, err
+		}
+		if !strings.HasPrefix(c.Item.Path, "/") || (kind == "rename") != (c.SourceServerItem != "") || (kind == "add" || kind == "edit") != (c.NewContent != nil) {
+			return nil, badRequest("change %d: a path begins with /, only a rename has sourceServerItem, and only an add and an edit have newContent", i)
+		}
+		was := cmp.Or(c.SourceServerItem, c.Item.Path)
+		there := repo.has(base, was)
+		if there != (kind != "add") {
+			return nil, faultf(http.StatusBadRequest, git, "GitArgumentException", "TF401035: %s does not fit the file %s, which is%s there", kind, was, map[bool]string{false: " not"}[there])
+		}
+		var content *string
+		switch kind {
+		case "rename":
+			old := repo.content(base, was)
+			content, contents[was] = &old, nil
+		case "add", "edit":
+			content = &c.NewContent.Content
+			if strings.EqualFold(c.NewContent.ContentType, "base64encoded") {
+				data, err := base64.StdEncoding.DecodeString(*content)
+				if err != nil {
+					return nil, badRequest("change %d: the content is no base64", i)
+				}
+				content = new(string(data))
+			}
+		}
+		contents[c.Item.Path] = content
+	}
+	before := noCommit
+	if now != nil {
+		before = now.ObjectID
+	}
+	parent := ""
+	if base != nil {
+		parent = base.CommitID
+	}
+	n := o.next("push")
+	c := o.commitOn(repo, update.Name, parent, made.Comment, o.now(), strconv.FormatInt(n, 10))
+	c.contents, c.files = contents, slices.Sorted(maps.Keys(contents))
+	return created{object{
+		"commits": []*commit{c}, "refUpdates": []object{{"repositoryId": repo.ID, "name": update.Name, "oldObjectId": before, "newObjectId": c.CommitID}},
+		"repository": repo.repositoryRef, "pushedBy": o.me(), "pushId": n, "date": c.Author.Date, "url": fmt.Sprintf("%s/pushes/%d", repo.URL, n),
+	}}, nil
 }
 
 // since gives the commits of a branch that another does not have, newest first.
@@ -262,6 +367,11 @@ func (o *Org) listRefs(r *request) (any, error) {
 // (git-check-ref-format).
 var refName = regexp.MustCompile(`^refs/(heads|tags)/[^\x00-\x20\x7f~^:?*\[\\]+$`)
 
+func isRefName(name string) bool {
+	return refName.MatchString(name) && !strings.Contains(name, "..") && !strings.Contains(name, "//") &&
+		!strings.HasSuffix(name, "/") && !strings.HasSuffix(name, ".") && !strings.HasSuffix(name, ".lock")
+}
+
 // refUpdate is the answer to one update of a ref. A refusal is an answer too:
 // its status says why, and the response's own status stays 200.
 type refUpdate struct {
@@ -297,8 +407,7 @@ func (o *Org) updateRefs(r *request) (any, error) {
 		}
 		status := "succeeded"
 		switch {
-		case !refName.MatchString(u.Name), strings.Contains(u.Name, ".."), strings.Contains(u.Name, "//"),
-			strings.HasSuffix(u.Name, "/"), strings.HasSuffix(u.Name, "."), strings.HasSuffix(u.Name, ".lock"):
+		case !isRefName(u.Name):
 			status = "invalidRefName"
 		case now != u.OldObjectID:
 			status = "staleOldObjectId"
@@ -437,27 +546,48 @@ func (o *Org) listCommitChanges(r *request) (any, error) {
 func (r *repository) changes(c *commit) (counts map[string]int, changes []object) {
 	counts, changes = map[string]int{}, []object{}
 	for _, f := range c.files {
-		kind := "edit"
-		if before := r.commit(c.parent); before == nil || r.content(before, f) == "" {
-			kind = "add"
-		}
+		kind := r.change(r.commit(c.parent), c, f)
 		counts[strings.ToUpper(kind[:1])+kind[1:]]++
 		changes = append(changes, object{"item": r.entry(c, f, false), "changeType": kind})
 	}
 	return counts, changes
 }
 
-// content is what a file holds at a commit: a line for each commit that changed
-// it. It is empty where there is no such file.
+// change says what has become of a file between two commits.
+func (r *repository) change(base, head *commit, path string) string {
+	switch {
+	case !r.has(head, path):
+		return "delete"
+	case !r.has(base, path):
+		return "add"
+	}
+	return "edit"
+}
+
+// content is what a file holds at a commit: what the last push wrote, and a line
+// for each commit of the seed that changed it. It is empty where there is no such
+// file.
 func (r *repository) content(at *commit, path string) string {
-	var lines []string
+	var parts []string
 	for _, c := range r.history(at) {
+		if written, ok := c.contents[path]; ok {
+			if written != nil {
+				parts = append(parts, *written)
+			}
+			break
+		}
 		if slices.Contains(c.files, path) {
-			lines = append(lines, c.Comment+"\n")
+			parts = append(parts, c.Comment+"\n")
 		}
 	}
-	slices.Reverse(lines)
-	return strings.Join(lines, "")
+	slices.Reverse(parts)
+	return strings.Join(parts, "")
+}
+
+// has says whether there is a file at a commit; at nil there is none.
+func (r *repository) has(at *commit, path string) bool {
+	files, _ := r.paths(at)
+	return slices.Contains(files, path)
 }
 
 // paths are the files and folders at a commit, sorted.
@@ -469,6 +599,9 @@ func (r *repository) paths(at *commit) (files, folders []string) {
 				continue
 			}
 			seen[f] = true
+			if written, ok := c.contents[f]; ok && written == nil {
+				continue
+			}
 			files = append(files, f)
 			for d := path.Dir(f); !seen[d]; d = path.Dir(d) {
 				seen[d] = true
@@ -568,8 +701,8 @@ func (o *Org) getItems(r *request) (any, error) {
 	return listOf(entries), nil
 }
 
-// diffFiles tells in which lines files differ between two commits. A line of the
-// sample is never changed: commits add lines at the end.
+// diffFiles tells in which lines files differ between two commits: all behind
+// those with which both begin.
 func (o *Org) diffFiles(r *request) (any, error) {
 	repo, err := o.repository(r)
 	if err != nil {
@@ -591,14 +724,23 @@ func (o *Org) diffFiles(r *request) (any, error) {
 	}
 	diffs := []object{}
 	for _, f := range in.FileDiffParams {
-		was := strings.Count(repo.content(base, cmp.Or(f.OriginalPath, f.Path)), "\n")
-		is := strings.Count(repo.content(target, f.Path), "\n")
-		blocks := []object{}
-		if was > 0 {
-			blocks = append(blocks, object{"changeType": "none", "originalLineNumberStart": 1, "originalLinesCount": was, "modifiedLineNumberStart": 1, "modifiedLinesCount": was})
+		was := slices.Collect(strings.Lines(repo.content(base, cmp.Or(f.OriginalPath, f.Path))))
+		is := slices.Collect(strings.Lines(repo.content(target, f.Path)))
+		same := 0
+		for same < min(len(was), len(is)) && was[same] == is[same] {
+			same++
 		}
-		if is > was {
-			blocks = append(blocks, object{"changeType": "add", "originalLineNumberStart": was, "originalLinesCount": 0, "modifiedLineNumberStart": was + 1, "modifiedLinesCount": is - was})
+		blocks := []object{}
+		if same > 0 {
+			blocks = append(blocks, object{"changeType": "none", "originalLineNumberStart": 1, "originalLinesCount": same, "modifiedLineNumberStart": 1, "modifiedLinesCount": same})
+		}
+		switch gone, come := len(was)-same, len(is)-same; {
+		case gone == 0 && come > 0:
+			blocks = append(blocks, object{"changeType": "add", "originalLineNumberStart": same, "originalLinesCount": 0, "modifiedLineNumberStart": same + 1, "modifiedLinesCount": come})
+		case gone > 0 && come == 0:
+			blocks = append(blocks, object{"changeType": "delete", "originalLineNumberStart": same + 1, "originalLinesCount": gone, "modifiedLineNumberStart": same, "modifiedLinesCount": 0})
+		case gone > 0:
+			blocks = append(blocks, object{"changeType": "edit", "originalLineNumberStart": same + 1, "originalLinesCount": gone, "modifiedLineNumberStart": same + 1, "modifiedLinesCount": come})
 		}
 		diffs = append(diffs, object{"path": f.Path, "originalPath": cmp.Or(f.OriginalPath, f.Path), "lineDiffBlocks": blocks})
 	}

@@ -93,8 +93,9 @@ type pullRequest struct {
 	SupportsIterations    bool               `json:"supportsIterations"`
 	ArtifactID            string             `json:"artifactId"`
 
-	repo    *repository
-	threads []*thread
+	repo     *repository
+	threads  []*thread
+	statuses []object
 }
 
 // The enumerations, with the numbers that some clients send.
@@ -345,6 +346,9 @@ func (o *Org) updatePullRequest(r *request) (any, error) {
 	case status == "completed" && p.IsDraft:
 		return nil, faultf(http.StatusConflict, git, "GitPullRequestDraftCannotVoteException", "pull request %d is a draft and cannot be completed", p.PullRequestID)
 	}
+	if names := o.unmet(p); status == "completed" && len(names) > 0 && (in.CompletionOptions == nil || !in.CompletionOptions.BypassPolicy) {
+		return nil, faultf(http.StatusForbidden, git, "GitPullRequestUpdateRejectedByPolicyException", "policies keep pull request %d from being completed: %s.", p.PullRequestID, strings.Join(names, ", "))
+	}
 	target := p.TargetRefName
 	if in.TargetRefName != nil {
 		target = *in.TargetRefName
@@ -587,11 +591,8 @@ func (o *Org) listChanges(r *request) (any, error) {
 			if slices.ContainsFunc(entries, func(e change) bool { return e.Item.Path == f }) {
 				continue
 			}
-			n, kind := len(entries)+1, "edit"
-			if p.repo.content(base, f) == "" {
-				kind = "add"
-			}
-			entries = append(entries, change{n, n, changeItem{c.CommitID, f}, kind})
+			n := len(entries) + 1
+			entries = append(entries, change{n, n, changeItem{c.CommitID, f}, p.repo.change(base, p.repo.commit(p.LastMergeSourceCommit.CommitID), f)})
 		}
 	}
 	if entries, err = page(r, entries, 100); err != nil {

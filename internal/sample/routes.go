@@ -25,6 +25,6 @@ type route struct {
 // routes are the resources of the organization. Each domain has a file, and its
 // routes stand at the top of it. Of several that fit, the first is taken.
 var routes = slices.Concat(
-	coreRoutes, gitRoutes, pullRequestRoutes, threadRoutes, workItemRoutes, trackingRoutes, planningRoutes,
+	coreRoutes, gitRoutes, pullRequestRoutes, policyRoutes, threadRoutes, workItemRoutes, trackingRoutes, planningRoutes,
 	pipelineRoutes, wikiRoutes, searchRoutes, testPlanRoutes, securityRoutes,
 )

@@ -67,6 +67,7 @@ type Org struct {
 	users    []*identity // the first is who asks
 	projects []*project
 	pulls    []*pullRequest
+	policies []*policy
 	items    []*workItem
 
 	attachments []attachment

@@ -141,7 +141,8 @@ func TestCompletingMovesTheTarget(t *testing.T) {
 	}
 	id := p.LastMergeSourceCommit.CommitID
 	run(t, org, []step{
-		{"PATCH", pulls + "/101", `{"status":"completed","lastMergeSourceCommit":{"commitId":"` + id + `"},"completionOptions":{"deleteSourceBranch":true}}`, 200, []string{`"status":"completed"`}, nil},
+		{"PATCH", pulls + "/101", `{"status":"completed","lastMergeSourceCommit":{"commitId":"` + id + `"},"completionOptions":{"deleteSourceBranch":true}}`, 403, []string{"GitPullRequestUpdateRejectedByPolicyException", "Required reviewers, Build"}, nil},
+		{"PATCH", pulls + "/101", `{"status":"completed","lastMergeSourceCommit":{"commitId":"` + id + `"},"completionOptions":{"deleteSourceBranch":true,"bypassPolicy":true}}`, 200, []string{`"status":"completed"`}, nil},
 		{"GET", repo + "/refs?filter=heads/main", "", 200, []string{`"objectId":"` + id + `"`}, nil},
 		{"GET", repo + "/refs?filter=heads/feature/search", "", 200, []string{`"count":0`}, nil},
 		{"GET", repo + "/commits", "", 200, []string{`"count":2`, id}, nil},
@@ -550,4 +551,56 @@ func TestStart(t *testing.T) {
 	if _, err := http.Get(base); err == nil {
 		t.Error("the server still answers after stop")
 	}
+}
+
+// A push changes all that it names, or nothing, where the branch is still there.
+func TestPushes(t *testing.T) {
+	org := sample.New(sample.Options{})
+	main := look(t, org, repo+"/refs?filter=heads/main", "value", 0, "objectId")
+	push := func(name, at, changes string) string {
+		return `{"refUpdates":[{"name":"` + name + `","oldObjectId":"` + at + `"}],"commits":[{"comment":"C","changes":[` + changes + `]}]}`
+	}
+	write := func(kind, path, content string) string {
+		return `{"changeType":"` + kind + `","item":{"path":"` + path + `"},"newContent":{"content":"` + content + `","contentType":"rawtext"}}`
+	}
+	const topic = "refs/heads/topic"
+	run(t, org, []step{
+		{"POST", repo + "/pushes", push(topic, main, write("edit", "/README.md", `One\nTwo\n`)+","+write("add", "/a/b.md", `B\n`)), 201, []string{`"pushId":1`, `"oldObjectId":"0000`}, nil},
+		{"GET", repo + "/items?path=/README.md&includeContent=true&versionDescriptor.version=topic", "", 200, []string{`"content":"One\nTwo\n"`}, nil},
+		{"GET", repo + "/items?path=/a&versionDescriptor.version=topic", "", 200, []string{`"isFolder":true`}, nil},
+		{"GET", repo + "/items?path=/a/b.md", "", 404, nil, nil},
+		{"POST", repo + "/pushes", push(topic, main, write("edit", "/README.md", "x")), 409, []string{"GitReferenceStaleException", "TF401028"}, nil},
+		{"POST", repo + "/pushes", push("refs/heads/x", strings.Repeat("a", 40), write("edit", "/README.md", "x")), 404, nil, nil},
+		{"POST", repo + "/pushes", push("x", main, write("edit", "/README.md", "x")), 400, nil, nil},
+		{"POST", repo + "/pushes", push("refs/heads/x", main, write("add", "/README.md", "x")), 400, []string{"is there"}, nil},
+		{"POST", repo + "/pushes", push("refs/heads/x", main, write("edit", "/none", "x")), 400, []string{"is not there"}, nil},
+		{"POST", repo + "/pushes", push("refs/heads/x", main, `{"changeType":"delete","item":{"path":"README.md"}}`), 400, []string{"begins with /"}, nil},
+		{"POST", repo + "/pushes", push("refs/heads/x", main, ""), 400, nil, nil},
+		{"GET", repo + "/refs?filter=heads/x", "", 200, []string{`"count":0`}, nil},
+	})
+	tip := look(t, org, repo+"/refs?filter=heads/topic", "value", 0, "objectId")
+	run(t, org, []step{
+		{"POST", repo + "/pushes", push(topic, tip, `{"changeType":"delete","item":{"path":"/README.md"}},{"changeType":"rename","sourceServerItem":"/a/b.md","item":{"path":"/c.md"}}`), 201, []string{tip}, nil},
+		{"GET", repo + "/items?scopePath=/&recursionLevel=full&versionDescriptor.version=topic", "", 200, []string{`"/c.md"`}, []string{"README", "/a"}},
+		{"GET", repo + "/items?path=/c.md&includeContent=true&versionDescriptor.version=topic", "", 200, []string{`"content":"B\n"`}, nil},
+		{"POST", pulls, `{"sourceRefName":"refs/heads/topic","targetRefName":"refs/heads/main","title":"T"}`, 201, nil, nil},
+		{"GET", pulls + "/103/iterations/1/changes", "", 200, []string{`"path":"/README.md"},"changeType":"delete"`, `"path":"/c.md"},"changeType":"add"`}, nil},
+	})
+}
+
+func TestPolicies(t *testing.T) {
+	org := sample.New(sample.Options{})
+	project := look(t, org, "/_apis/projects/Contoso", "id")
+	reviewer := look(t, org, pulls+"/101/reviewers", "value", 0, "id")
+	evaluations := "/Contoso/_apis/policy/evaluations?artifactId=vstfs:///CodeReview/CodeReviewId/" + project
+	run(t, org, []step{
+		{"GET", evaluations + "/101", "", 200, []string{`"count":3`, `"isBlocking":true`, `"buildId":302`, `"status":"rejected"`}, []string{"queued"}},
+		{"GET", pulls + "/101/statuses", "", 200, []string{`"genre":"contoso"`}, nil},
+		{"PUT", pulls + "/101/reviewers/" + reviewer, `{"vote":0}`, 200, nil, nil},
+		{"GET", evaluations + "/101", "", 200, []string{`"status":"queued"`}, nil},
+		{"GET", evaluations + "/102", "", 200, []string{`{"count":0,"value":[]}`}, nil},
+		{"GET", evaluations + "/999", "", 404, []string{"TF401180"}, nil},
+		{"GET", "/Contoso/_apis/policy/evaluations?artifactId=101", "", 400, []string{"artifactId"}, nil},
+		{"GET", "/_apis/policy/evaluations", "", 400, []string{"project"}, nil},
+	})
 }

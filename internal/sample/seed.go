@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// seed fills the organization: two projects, four repositories, two pull
+// seed fills the organization: two projects, four repositories, three pull
 // requests, eight work items, and what the other domains have about the same
 // work (see the seeds below). Users are roles, not people.
 func (o *Org) seed() {
@@ -106,6 +106,10 @@ func (o *Org) seed() {
 	must(err)
 	c.Author, t.PublishedDate = o.users[1], c.PublishedDate
 	search.threads = []*thread{t}
+	search.statuses = []object{{
+		"id": 1, "state": "succeeded", "description": "No licence is new", "context": object{"name": "licences", "genre": "contoso"},
+		"creationDate": search.CreationDate, "createdBy": o.users[2], "targetUrl": "https://licences.contoso.example/101",
+	}}
 
 	done := open(api, newPull{SourceRefName: "refs/heads/fix/time-outs", Title: "Tell time-outs from successes"})
 	now := o.now()
@@ -119,6 +123,11 @@ func (o *Org) seed() {
 	o.seedWikis(contoso)
 	o.seedTestPlans(contoso)
 	o.seedAlerts(web)
+
+	// One that nothing keeps from being merged.
+	o.counter["pull request"] = 99
+	open(scanner, newPull{SourceRefName: "refs/heads/develop", Title: "Read codes at an angle"})
+	o.counter["pull request"] = 102
 	// Whatever the seed is, those who come find the same time.
 	o.ticks = 60
 }
@@ -161,6 +170,9 @@ func (o *Org) seedTracking(p *project) {
 // search, for a reason that its log tells, and one that waits for a release.
 func (o *Org) seedPipelines(p *project, web, api *repository) {
 	ci := o.addDefinition(p, "web-ci", `\`, "/azure-pipelines.yml", web)
+	o.addPolicy(web, requiredReviewers, true, "/src/search", object{"requiredReviewerIds": []string{o.users[1].ID}, "message": "Search has an owner"})
+	o.addPolicy(web, buildValidation, true, "/src/search", object{"buildDefinitionId": ci.ID, "displayName": "web-ci", "manualQueueOnly": false})
+	o.addPolicy(web, workItemLinking, false, "/", object{})
 	release := o.addDefinition(p, "web-release", `\release`, "/release.yml", web)
 	o.addDefinition(p, "api-ci", `\`, "/azure-pipelines.yml", api)
 	o.counter["build"] = 300
