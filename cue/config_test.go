@@ -108,6 +108,8 @@ var calls = []struct{ tool, args string }{
 	{"update_pull_request_reviewers", `{"project":"Contoso","repositoryId":"web","pullRequestId":103,"reviewerIds":["$me"],"action":"remove"}`},
 	{"get_pull_request_changes", `{"project":"Contoso","repositoryId":"web","pullRequestId":101,"includeDiffs":true}`},
 	{"list_pull_requests_by_commits", `{"project":"Contoso","repository":"web","commits":["$tip"],"queryType":"Commit"}`},
+	{"list_pull_request_checks", `{"project":"Contoso","repositoryId":"web","pullRequestId":101}`},
+	{"!complete_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":101}`},
 	{"complete_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":103,"mergeStrategy":"Squash","deleteSourceBranch":true}`},
 	{"!complete_pull_request", `{"project":"Contoso","repositoryId":"web","pullRequestId":103}`},
 
@@ -215,6 +217,13 @@ var calls = []struct{ tool, args string }{
 	{"list_security_alerts", `{"project":"Contoso","repository":"web","severities":["High","Critical"],"top":1}`},
 	{"get_security_alert", `{"project":"Contoso","repository":"web","alertId":2}`},
 	{"update_security_alert", `{"project":"Contoso","repository":"web","alertId":3,"state":"Dismissed","dismissedReason":"FalsePositive","dismissedComment":"It is encoded."}`},
+
+	{"commit_files", `{"project":"Contoso","repositoryId":"docs & more","branchName":"main","message":"Begin","changes":[{"path":"/README.md","content":"# Docs\n"},{"path":"/a.md","content":"A\n"},{"path":"/logo.png","base64":"iVBORw0KGgo="}]}`},
+	{"commit_files", `{"project":"Contoso","repositoryId":"docs & more","branchName":"topic/é","sourceBranchName":"main","message":"Go on","changes":[{"path":"README.md","content":"# Docs & more\n"},{"path":"/b.md","renameFrom":"/a.md"}]}`},
+	{"!commit_files", `{"project":"Contoso","repositoryId":"docs & more","branchName":"topic/é","sourceBranchName":"main","message":"Again","changes":[{"path":"/a.md","delete":true}]}`},
+	{"!commit_files", `{"project":"Contoso","repositoryId":"docs & more","branchName":"none","message":"No","changes":[{"path":"/a.md","delete":true}]}`},
+	{"delete_branch", `{"project":"Contoso","repositoryId":"docs & more","branchName":"topic/é"}`},
+	{"!delete_branch", `{"project":"Contoso","repositoryId":"docs & more","branchName":"topic/é"}`},
 }
 
 // attachment is the ID of one in its URL.
