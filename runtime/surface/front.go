@@ -186,12 +186,15 @@ type unknown struct {
 	faults, nearest []string
 }
 
+// maxThere is how many names an answer gives of those that there are.
+const maxThere = 100
+
 // add notes that there is no domain or action of a name. Where none of those
-// there are is near, all are named.
+// there are is near, all are named, unless they are too many.
 func (u *unknown) add(kind, name string, there []string) {
 	fault := fmt.Sprintf("unknown %s: %s", kind, clip(name))
 	near := nearest.Names(name, there)
-	if len(near) == 0 && len(there) > 0 {
+	if len(near) == 0 && len(there) > 0 && len(there) <= maxThere {
 		fault += "; there are " + strings.Join(there, ", ")
 	}
 	u.faults = append(u.faults, fault)
@@ -209,6 +212,23 @@ func (u *unknown) refusal() call.Result {
 
 // answer is v as compact JSON in one block of text.
 func answer(v any) call.Result { return call.Text(string(compact(v))) }
+
+// maxAnswer bounds, in bytes, what an answer tells of a domain: as much as a result of
+// a tool may have (maxBytes of a response, unless it is set).
+const maxAnswer = 256 << 10
+
+// briefly gives the first of several answers that is within maxAnswer, from the one that
+// tells all of each tool to the one that tells its name, which is given whatever its
+// length: no tool is left out. Those that leave out something must say so.
+func briefly(answers ...func() any) call.Result {
+	var said json.RawMessage
+	for _, a := range answers {
+		if said = compact(a()); len(said) <= maxAnswer {
+			break
+		}
+	}
+	return call.Text(string(said))
+}
 
 // domains, actions and summaries give what is in use, as declared.
 func (f *front) domains() []string {

@@ -111,8 +111,8 @@ func (m *meta) listDomains(_ context.Context, _ call.Caller, e *envelope) call.R
 // toolSummary is a tool in the answer of list_domain_tools.
 type toolSummary struct {
 	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Domain      string          `json:"domain,omitempty"` // where it is not asked for
+	Description string          `json:"description,omitempty"` // always, unless there are too many
+	Domain      string          `json:"domain,omitempty"`      // where it is not asked for
 	Action      string          `json:"action"`
 	Signature   string          `json:"signature,omitempty"`
 	Defaults    json.RawMessage `json:"defaults,omitempty"`
@@ -143,17 +143,31 @@ func (m *meta) listDomainTools(_ context.Context, _ call.Caller, e *envelope) ca
 	if len(u.faults) > 0 {
 		return u.refusal()
 	}
-	tools := []toolSummary{}
-	for _, t := range d.Tools {
-		if action == "" || action == t.Action {
-			tools = append(tools, m.summary(t))
+	told := func(hint string, summary func(*catalog.Tool) toolSummary) func() any {
+		return func() any {
+			tools := []toolSummary{}
+			for _, t := range d.Tools {
+				if action == "" || action == t.Action {
+					tools = append(tools, summary(t))
+				}
+			}
+			return domainTools{domain, action, tools, hint}
 		}
 	}
-	return answer(struct {
-		Domain string        `json:"domain"`
-		Action string        `json:"action,omitempty"`
-		Tools  []toolSummary `json:"tools"`
-	}{domain, action, tools})
+	const hint = "there are too many tools to tell more of each: " + getToolSchema + " tells all of those that you name"
+	return briefly(told("", m.summary),
+		told(hint, func(t *catalog.Tool) toolSummary {
+			return toolSummary{Name: t.Name, Description: t.Description, Action: t.Action}
+		}),
+		told(hint, func(t *catalog.Tool) toolSummary { return toolSummary{Name: t.Name, Action: t.Action} }))
+}
+
+// domainTools is the answer of list_domain_tools.
+type domainTools struct {
+	Domain string        `json:"domain"`
+	Action string        `json:"action,omitempty"`
+	Tools  []toolSummary `json:"tools"`
+	Hint   string        `json:"hint,omitempty"`
 }
 
 // toolSchema is a tool in the answer of get_tool_schema.

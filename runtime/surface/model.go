@@ -26,6 +26,13 @@ const maxStateError = 1024
 // maxStates bounds, in bytes, what an answer holds of live state, all together.
 const maxStates = 256 << 10
 
+// operationArgument names the operation that is run, operationsArgument those of a
+// domain that are told of alone.
+const (
+	operationArgument  = "operation"
+	operationsArgument = "operations"
+)
+
 // model lists two tools: one tells what there is, and how it is now, the other
 // runs it.
 type model struct {
@@ -39,12 +46,16 @@ func newModel(c *catalog.Catalog, do call.Func) Surface {
 	m.says = describes + " tells what there is, " + acts + " runs it. Skip what you already know."
 	looks := finds
 	looks.OpenWorld = slices.ContainsFunc(c.Domains, func(d *catalog.Domain) bool { return len(d.State) > 0 })
+	asks := []member{property("domain", schema{Type: "string", Enum: m.domains()})}
+	if slices.ContainsFunc(c.Domains, tooLarge) { // everywhere else nobody needs it
+		asks = append(asks, property(operationsArgument, schema{Type: "array", Items: &schema{Type: "string"}}))
+	}
 	m.list(
 		ownTool{&mcp.Tool{
 			Name:        describes,
 			Description: "Describe the domains and their state; with domain, its operations.",
 			Annotations: annotations(looks),
-			InputSchema: inputSchema(nil, property("domain", schema{Type: "string", Enum: m.domains()})),
+			InputSchema: inputSchema(nil, asks...),
 		}, m.describe},
 		ownTool{&mcp.Tool{
 			Name:        acts,
@@ -52,7 +63,7 @@ func newModel(c *catalog.Catalog, do call.Func) Surface {
 			Annotations: annotations(worst(c.Tools())),
 			InputSchema: inputSchema([]string{"domain", "operation"},
 				property("domain", schema{Type: "string"}),
-				property("operation", schema{Type: "string"}),
+				property(operationArgument, schema{Type: "string"}),
 				property("params", schema{Type: "object"})),
 		}, m.act},
 	)
@@ -88,15 +99,59 @@ type modelDomain struct {
 // modelOperation is an operation of a domain.
 type modelOperation struct {
 	Name        string                `json:"name"`
-	Description string                `json:"description"`
+	Description string                `json:"description,omitempty"`
 	Destructive bool                  `json:"destructive,omitempty"`
-	Params      []signature.Parameter `json:"params"`
+	Params      []signature.Parameter `json:"params,omitzero"` // nil where it is not told
 	Returns     string                `json:"returns,omitempty"`
 }
 
-// describe tells of all domains, or of the operations of one.
+// modelOperations are the operations of a domain in the answer of model with one.
+type modelOperations struct {
+	Domain      string           `json:"domain"`
+	Description string           `json:"description"`
+	State       json.RawMessage  `json:"state,omitempty"`
+	Queries     []modelOperation `json:"queries"`
+	Mutations   []modelOperation `json:"mutations"`
+	Hint        string           `json:"hint,omitempty"`
+}
+
+// whole is an operation with all that there is to tell of it.
+func whole(t *catalog.Tool) modelOperation {
+	o := modelOperation{t.Name, t.Description, t.Effect == catalog.Destructive, signature.Parameters(t.InputSchema), t.Returns}
+	if o.Params == nil {
+		o.Params = []signature.Parameter{}
+	}
+	if t.OutputSchema != nil {
+		o.Returns = signature.Shape(t.OutputSchema)
+	}
+	return o
+}
+
+// told sorts tools into queries and mutations, each with what about tells of it.
+func (o modelOperations) told(tools []*catalog.Tool, about func(*catalog.Tool) modelOperation) modelOperations {
+	o.Queries, o.Mutations = []modelOperation{}, []modelOperation{}
+	for _, t := range tools {
+		if t.Effect == catalog.Read {
+			o.Queries = append(o.Queries, about(t))
+		} else {
+			o.Mutations = append(o.Mutations, about(t))
+		}
+	}
+	return o
+}
+
+// tooLarge says whether the operations of a domain are not all told whole.
+func tooLarge(d *catalog.Domain) bool {
+	return len(compact(modelOperations{}.told(d.Tools, whole))) > maxAnswer
+}
+
+// describe tells of all domains, or of the operations of one, or of some of those.
 func (m *model) describe(ctx context.Context, caller call.Caller, e *envelope) call.Result {
 	name := e.text("domain", false)
+	operations, _ := e.texts(operationsArgument)
+	if name == "" && len(operations) > 0 {
+		e.faults = append(e.faults, "missing argument: domain, that of the "+operationsArgument)
+	}
 	if refusal, bad := e.close(); bad {
 		return refusal
 	}
@@ -128,28 +183,34 @@ func (m *model) describe(ctx context.Context, caller call.Caller, e *envelope) c
 		u.add("domain", name, m.domains())
 		return u.refusal()
 	}
-	queries, mutations := []modelOperation{}, []modelOperation{}
-	for _, t := range d.Tools {
-		o := modelOperation{t.Name, t.Description, t.Effect == catalog.Destructive, signature.Parameters(t.InputSchema), t.Returns}
-		if o.Params == nil {
-			o.Params = []signature.Parameter{}
+	tools := d.Tools
+	if len(operations) > 0 {
+		tools = nil
+		var u unknown
+		for _, name := range operations {
+			if t, ok := m.catalog.Tool(name); ok && t.Domain == d.Name {
+				tools = append(tools, t)
+			} else {
+				u.add("operation", name, namesOfTools(d.Tools))
+			}
 		}
-		if t.OutputSchema != nil {
-			o.Returns = signature.Shape(t.OutputSchema)
-		}
-		if t.Effect == catalog.Read {
-			queries = append(queries, o)
-		} else {
-			mutations = append(mutations, o)
+		if len(u.faults) > 0 {
+			return u.refusal()
 		}
 	}
-	return answer(struct {
-		Domain      string           `json:"domain"`
-		Description string           `json:"description"`
-		State       json.RawMessage  `json:"state,omitempty"`
-		Queries     []modelOperation `json:"queries"`
-		Mutations   []modelOperation `json:"mutations"`
-	}{d.Name, d.Description, m.states(ctx, caller, d)[0], queries, mutations})
+	about := modelOperations{Domain: d.Name, Description: d.Description, State: m.states(ctx, caller, d)[0]}
+	brief := about
+	brief.Hint = "there are too many operations to tell more of each: name those to be told of whole in " + operationsArgument
+	return briefly(
+		func() any { return about.told(tools, whole) },
+		func() any {
+			return brief.told(tools, func(t *catalog.Tool) modelOperation {
+				return modelOperation{Name: t.Name, Description: t.Description, Destructive: t.Effect == catalog.Destructive}
+			})
+		},
+		func() any {
+			return brief.told(tools, func(t *catalog.Tool) modelOperation { return modelOperation{Name: t.Name} })
+		})
 }
 
 // states asks for the live state of domains, all requests at once, and gives for
@@ -238,7 +299,7 @@ func (m *model) state(ctx context.Context, caller call.Caller, t *catalog.Tool) 
 // act runs an operation. Names of tools are unique over the server, so that the
 // domain says nothing more; one that is wrong is refused nevertheless.
 func (m *model) act(ctx context.Context, caller call.Caller, e *envelope) call.Result {
-	domain, operation, params := e.text("domain", false), e.text("operation", true), e.optional("params")
+	domain, operation, params := e.text("domain", false), e.text(operationArgument, true), e.optional("params")
 	beside := e.members
 	e.members = nil
 	if refusal, bad := e.close(); bad {
@@ -258,7 +319,7 @@ func (m *model) act(ctx context.Context, caller call.Caller, e *envelope) call.R
 	}
 	switch {
 	case !ok && known:
-		u.add("operation", operation, namesOfTools(d.Tools))
+		u.add(operationArgument, operation, namesOfTools(d.Tools))
 	case !ok: // all that there are would be too many to name
 		u.faults, u.nearest = append(u.faults, "unknown operation: "+clip(operation)), append(u.nearest, nearestTools(m.catalog, operation)...)
 	}

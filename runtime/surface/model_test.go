@@ -206,6 +206,60 @@ func TestIdentifiersTogether(t *testing.T) {
 	}
 }
 
+// However many tools a domain has, each is named in what is told of it, in an answer
+// that has an end, says what it leaves out and how to get it.
+func TestDomainTooLarge(t *testing.T) {
+	large := func(n, words int) *catalog.Catalog {
+		d := &catalog.Domain{Name: "d", Summary: "D", Description: "D"}
+		for i := range n {
+			action := []string{"read", "delete"}[i%2]
+			x := tool("d", action, fmt.Sprintf("tool_%04d", i), `{"type":"object","properties":{"id":{"type":"string","description":"`+strings.Repeat("Of the thing. ", 30)+`"}},"required":["id"]}`)
+			x.Description = strings.Repeat("word ", words)
+			d.Tools = append(d.Tools, x)
+		}
+		return catalog.New(catalog.Catalog{Server: catalog.Server{Name: "sample"}, Actions: taxonomy, Domains: []*catalog.Domain{d}, Meta: catalog.Meta{Signatures: true}})
+	}
+	unlisted := func(c *catalog.Catalog) *catalog.Catalog {
+		c.Domains[0].Unlisted = true
+		return c
+	}
+	const args = `{"domain":"d"}`
+	for _, n := range []int{10, 1000} {
+		for _, words := range []int{5, 100} {
+			c := large(n, words)
+			for name, s := range map[string]Surface{
+				"sample_model": newSurface(t, "model", c, nil), listDomainTools: newSurface(t, "meta", c, nil), moreTool: newSurface(t, "nouns", unlisted(large(n, words)), nil),
+			} {
+				got, _ := ask(t, s, name, args)
+				if len(got) > maxAnswer {
+					t.Errorf("%s, %d tools: %d bytes", name, n, len(got))
+				}
+				for _, x := range c.Tools() {
+					if strings.Count(got, `:"`+x.Name+`"`) != 1 {
+						t.Fatalf("%s, %d tools: %s is not named once: %.300s", name, n, x.Name, got)
+					}
+				}
+				if less := !strings.Contains(got, "word word") || name == "sample_model" && !strings.Contains(got, `"params"`) || name == moreTool && !strings.Contains(got, "inputSchema"); less != strings.Contains(got, `"hint":"there are too many `) {
+					t.Errorf("%s, %d tools: what is left out is not told: %.300s", name, n, got)
+				}
+			}
+		}
+	}
+	s := newSurface(t, "model", large(1000, 5), nil)
+	if asks := string(s.Tools()[1].InputSchema.(json.RawMessage)); !strings.Contains(asks, `"operations":{"type":"array"`) {
+		t.Errorf("the argument is not listed: %s", asks)
+	}
+	if got, _ := ask(t, s, "sample_model", `{"domain":"d","operations":["tool_0003","tool_0004"]}`); !strings.HasPrefix(got, `{"domain":"d","description":"D","queries":[{"name":"tool_0004","description":"word `) || strings.Count(got, `"params":[{"name":"id"`) != 2 {
+		t.Errorf("two operations: %s", got)
+	}
+	if got, r := ask(t, s, "sample_model", `{"domain":"d","operations":"tool_003"}`); !r.IsError || !strings.Contains(got, `"error":"unknown operation: tool_003","nearest":["tool_0003"`) {
+		t.Errorf("an unknown one: %s", got)
+	}
+	if got, r := ask(t, s, "sample_model", `{"operations":"tool_0003"}`); !r.IsError || !strings.Contains(got, `missing argument: domain, that of the operations`) {
+		t.Errorf("no domain: %s", got)
+	}
+}
+
 // However much the states have to say, an answer has an end: the large ones are
 // left out with a word, and the small ones stay.
 func TestStateTooLarge(t *testing.T) {

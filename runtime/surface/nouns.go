@@ -12,6 +12,7 @@ import (
 
 	"github.com/metacue/metacue/runtime/call"
 	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/signature"
 )
 
 // moreTool is the tool of nouns that reaches the domains which are not listed.
@@ -243,8 +244,17 @@ func namesOfTools(tools []*catalog.Tool) []string {
 // furtherAction is an action in the description of a domain that is not listed.
 type furtherAction struct {
 	Action      string          `json:"action"`
+	Signature   string          `json:"signature,omitempty"` // where there are too many for their schemas
+	Description string          `json:"description,omitempty"`
+	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
+}
+
+// furtherDomain is the description of a domain that is not listed.
+type furtherDomain struct {
+	Domain      string          `json:"domain"`
 	Description string          `json:"description"`
-	InputSchema json.RawMessage `json:"inputSchema"`
+	Actions     []furtherAction `json:"actions"`
+	Hint        string          `json:"hint,omitempty"`
 }
 
 // further describes a domain that is not listed, or runs an action of it.
@@ -272,15 +282,24 @@ func (n *nouns) further(ctx context.Context, caller call.Caller, e *envelope) ca
 	}
 	d := n.more[i]
 	if action == "" {
-		actions := []furtherAction{}
-		for _, t := range d.Tools {
-			actions = append(actions, furtherAction{t.Name, t.Description, t.InputSchema})
+		told := func(hint string, about func(*catalog.Tool) furtherAction) func() any {
+			return func() any {
+				actions := []furtherAction{}
+				for _, t := range d.Tools {
+					actions = append(actions, about(t))
+				}
+				return furtherDomain{d.Name, d.Description, actions, hint}
+			}
 		}
-		return answer(struct {
-			Domain      string          `json:"domain"`
-			Description string          `json:"description"`
-			Actions     []furtherAction `json:"actions"`
-		}{d.Name, d.Description, actions})
+		const hint = "there are too many actions to tell more of each: a call that does not fit is refused with the schema of its action"
+		return briefly(
+			told("", func(t *catalog.Tool) furtherAction {
+				return furtherAction{Action: t.Name, Description: t.Description, InputSchema: t.InputSchema}
+			}),
+			told(hint, func(t *catalog.Tool) furtherAction {
+				return furtherAction{Action: t.Name, Signature: signature.Of(t), Description: t.Description}
+			}),
+			told(hint, func(t *catalog.Tool) furtherAction { return furtherAction{Action: t.Name} }))
 	}
 	t, ok := n.catalog.Tool(action)
 	if !ok || t.Domain != d.Name {
