@@ -90,6 +90,16 @@ func TestEachFaultOnce(t *testing.T) {
 		old, new string
 		want     string
 	}{
+		"a conflict in a structure that others take from": {depot, depot + `
+domains: items: tools: list: response: jq:  _jq.all + "|."
+domains: items: tools: find: response: jq:  _jq.all + "|.[0]"
+_jq: {
+	all: "."
+	one: "x"
+	one: "\(_place)"
+}
+`,
+			`c.cue:57:7: _jq.one: conflicting values "north" and "x"; see c.cue:58:7`},
 		"a default out of bounds in a shared mixin": {`| *20`, `| *0`,
 			`c.cue:18:2: domains.items.tools.list.input.limit: the default 0 fits none of the alternatives of its type`},
 		"a server-level default of the wrong type": {`defaults: place: _place`, `defaults: place: 5`,

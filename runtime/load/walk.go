@@ -424,7 +424,9 @@ func (w *walker) fits(v cue.Value, s *shape) bool {
 		c = w.l.ctx.CompileString(s.expr, cue.Scope(w.schema), cue.InferBuiltins(true))
 		w.constraints[s] = c
 	}
-	return c.Unify(v).Validate() == nil
+	// Evaluated anew, v can be an error because of a fault elsewhere, in a structure
+	// that it takes something from. That is told there.
+	return c.Unify(v).Validate() == nil || w.l.ctx.CompileString("_").Unify(v).Validate() != nil
 }
 
 // wrong reports a value that does not fit its shape, and cuts it.
