@@ -81,7 +81,7 @@ func TestDocs(t *testing.T) {
 			})
 		}
 	}
-	if n < 8 {
+	if n < 12 {
 		t.Errorf("%d configurations found: the pages are not read as they should be", n)
 	}
 }
