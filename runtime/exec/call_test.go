@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -125,6 +126,27 @@ func TestDiscreet(t *testing.T) {
 		in := p.Within(catalog.Bounds{ReadOnly: true})
 		if got := told(do(t, in, tt.args)); !strings.Contains(got, tt.within) || strings.Contains(got, "drop") {
 			t.Errorf("%s within bounds: %s", tt.args, got)
+		}
+	}
+}
+
+// BenchmarkCall is the cost of a call of an upstream with credentials, by the size of
+// its answer.
+func BenchmarkCall(b *testing.B) {
+	for _, items := range []int{10, 1000} {
+		body := `{"value":[` + strings.TrimSuffix(strings.Repeat(`{"id":12345,"name":"a \"name\" with words","url":"https://dev.example/a%20b"},`, items), ",") + `]}`
+		url := answering(b, 200, "application/json", body)
+		for name, jq := range map[string]string{"as it came": "", "by jq": `, response: jq: "[.value[].id]"`} {
+			p := program(b, url, `auth: bearer: {env: "TOKEN"}`, read(get+jq), "")
+			b.Run(fmt.Sprintf("%d items %s", items, name), func(b *testing.B) {
+				b.SetBytes(int64(len(body)))
+				b.ReportAllocs()
+				for b.Loop() {
+					if r := do(b, p, `{}`); r.IsError {
+						b.Fatal(told(r))
+					}
+				}
+			})
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/metacue/metacue/runtime/bind"
@@ -71,7 +72,7 @@ func (p *Program) Within(b catalog.Bounds) *Program {
 
 // Client makes the exchanges with upstreams. A *rest.Client is one.
 type Client interface {
-	// Do sends a request and reads the answer, whatever its status.
+	// Do sends a request and reads the answer, whatever its status, secrets masked.
 	Do(ctx context.Context, req *bind.HTTP, o rest.CallOptions) (*rest.Response, error)
 	// Check says why Do would not send a request; nil when it would.
 	Check(req *bind.HTTP) error
@@ -162,6 +163,7 @@ type Refusal interface {
 
 // Call makes one call of a tool by name or alias. It is a call.Func.
 func (p *Program) Call(ctx context.Context, caller call.Caller, name string, args json.RawMessage) (result call.Result) {
+	defer p.conceal(&result)
 	defer p.discreet(&result)
 	defer p.guard(name, &result)
 	tool, failure := p.find(caller, name)
@@ -195,6 +197,7 @@ type Plan struct {
 // Plan makes the first request of a call without sending it. On failure, or
 // when there is nothing to send, the plan is nil and the result says why.
 func (p *Program) Plan(ctx context.Context, caller call.Caller, name string, args json.RawMessage) (plan *Plan, result call.Result) {
+	defer p.conceal(&result)
 	defer p.discreet(&result)
 	defer p.guard(name, &result)
 	tool, failure := p.find(caller, name)
@@ -217,7 +220,7 @@ func (p *Program) Plan(ctx context.Context, caller call.Caller, name string, arg
 		}
 		if req != nil {
 			if err := p.Client.Check(req); err != nil {
-				return nil, failed(p.Client.Scrub(err.Error()))
+				return nil, failed(err.Error())
 			}
 			then := waits(c.tool.Steps[i+1:])
 			if more > 0 {
@@ -291,6 +294,26 @@ func (p *Program) discreet(result *call.Result) {
 	}
 }
 
+// conceal masks secrets in all that a call gives. The client has masked them in
+// every answer already, before anything was made of it; this is for what they
+// might come together from, and for all else that is told.
+func (p *Program) conceal(result *call.Result) {
+	for i := range result.Content {
+		c := &result.Content[i]
+		if data := string(c.Data); p.Client.Scrub(data) != data {
+			*result = failed("the result is binary and holds a secret of this server: it is not shown")
+			return
+		}
+		c.Text = p.Client.Scrub(c.Text)
+		if result.Structured != nil { // it is the text
+			result.Structured = json.RawMessage(c.Text)
+		}
+	}
+	for i, r := range result.Repairs {
+		result.Repairs[i] = p.Client.Scrub(r)
+	}
+}
+
 // guard turns a fault of our own into an answer: it must not end the server.
 func (p *Program) guard(name string, result *call.Result) {
 	if r := recover(); r != nil {
@@ -314,6 +337,7 @@ type prepared struct {
 	given   bind.Args // the arguments without what was filled in
 	from    *cursor   // the page that the call asks for; nil is the first
 	repairs []string
+	masked  atomic.Bool // an answer held a secret
 }
 
 // find gives the tool of a name or alias that the caller may reach.
@@ -345,7 +369,7 @@ func (p *Program) prepare(ctx context.Context, caller call.Caller, tool *Tool, r
 		if errors.Is(err, errCursor) {
 			return nil, tool.refuse(repairs, append(texts, err.Error())...)
 		}
-		r := failed(p.Client.Scrub(err.Error()))
+		r := failed(err.Error())
 		return nil, &r
 	}
 	args, more, faults := repair(ctx, tool.Validator, raw, args, tool.Info.Effect)

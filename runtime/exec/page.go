@@ -477,7 +477,7 @@ func (from *cursor) continues(args bind.Args, t *Tool) error {
 // page makes the result of a page.
 func (p *Program) page(ctx context.Context, at *progress) call.Result {
 	pages, page := at.tool.Response.Paging, at.page
-	unreadable := func(err error) call.Result { return failed(p.unreadable(at.prepared, at.last, err)) }
+	unreadable := func(err error) call.Result { return failed(at.unreadable(at.last, err)) }
 	if page == nil {
 		page = &Page{c: at.prepared} // the step with the pages did not run
 	}
@@ -518,7 +518,7 @@ func (p *Program) page(ctx context.Context, at *progress) call.Result {
 			Error: bounded(1, fmt.Sprintf("%s was done, but its pages cannot be followed: %v", at.tool.Info.Name, err)),
 			Body:  truncate(p.pageJSON(also, items, ""), at.tool.Response.limit()),
 		}
-		return call.Error(p.Client.Scrub(compact(e)))
+		return call.Error(compact(e))
 	}
 	sealed, err := p.sealed(ctx, at, next)
 	if err != nil {
@@ -596,9 +596,9 @@ func (p *Program) items(ctx context.Context, at *progress, page *Page) (shown []
 		counted = len(shown)
 	}
 	if err == nil {
-		// Masked one by one they stay one by one.
+		// Cleaned one by one they stay one by one.
 		for i, item := range shown {
-			shown[i] = p.scrubJSON(cleanJSON(item))
+			shown[i] = cleanJSON(item)
 		}
 	}
 	return shown, counted, err
@@ -633,7 +633,7 @@ func (p *Program) also(ctx context.Context, at *progress, page *Page) ([]json.Ra
 	if len(members) == 0 {
 		return own, nil
 	}
-	return append(own, p.scrubJSON(cleanJSON(out[0]))), nil
+	return append(own, cleanJSON(out[0])), nil
 }
 
 // total gives, as an object, how many items all pages have; nothing where that is

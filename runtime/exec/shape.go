@@ -62,7 +62,7 @@ func (p *Program) shape(ctx context.Context, at *progress) call.Result {
 	if r.JQ != nil || resp == nil || resp.IsJSON() && len(resp.Body) > 0 {
 		result, err := p.asJSON(ctx, at)
 		if err != nil {
-			return failed(p.unreadable(at.prepared, resp, err))
+			return failed(at.unreadable(resp, err))
 		}
 		if resp == nil || len(resp.Body) > 0 || string(result) != "null" {
 			return p.json(at, result)
@@ -75,7 +75,7 @@ func (p *Program) shape(ctx context.Context, at *progress) call.Result {
 		return p.words(at, fmt.Sprintf("The API answered %s, without content.", status(resp.Status)))
 	}
 	if text, err := resp.Text(); err == nil && resp.IsText() {
-		return p.words(at, truncateText(p.Client.Scrub(cleanText(text)), limit))
+		return p.words(at, truncateText(cleanText(text), limit))
 	}
 	if r.Schema != nil {
 		return p.misfit(at, "it is "+cmp.Or(resp.MediaType, "binary data")+", not JSON", nil)
@@ -99,7 +99,7 @@ func (p *Program) words(at *progress, text string) call.Result {
 // declared it must be whole and fit.
 func (p *Program) json(at *progress, result json.RawMessage) call.Result {
 	schema, limit := at.tool.Response.Schema, at.tool.Response.limit()
-	result = p.scrubJSON(cleanJSON(result))
+	result = cleanJSON(result)
 	if schema == nil {
 		return call.Text(string(truncate(result, limit)))
 	}
@@ -121,7 +121,7 @@ func (p *Program) misfit(at *progress, why string, result json.RawMessage) call.
 		Error: fmt.Sprintf("%s was done, but its answer does not fit the output schema that it declares: %s", at.tool.Info.Name, why),
 		Body:  truncate(result, at.tool.Response.limit()),
 	}
-	return call.Error(p.Client.Scrub(compact(e)))
+	return call.Error(compact(e))
 }
 
 // maxMisfits bounds how many of the faults of an answer are told.
@@ -141,40 +141,6 @@ func misfits(faults []jsonschema.Fault) string {
 		}
 	}
 	return bounded(maxMisfits, say...)
-}
-
-// scrubJSON masks secrets in JSON. A number that is a secret becomes a string.
-func (p *Program) scrubJSON(data json.RawMessage) json.RawMessage {
-	scrubbed := p.Client.Scrub(string(data))
-	if scrubbed == string(data) {
-		return data
-	}
-	if json.Valid([]byte(scrubbed)) {
-		return json.RawMessage(scrubbed)
-	}
-	const mask = "***"
-	var out strings.Builder
-	inString := false
-	for i := 0; i < len(scrubbed); i++ {
-		switch c := scrubbed[i]; {
-		case inString && c == '\\' && i+1 < len(scrubbed):
-			out.WriteByte(c)
-			i++
-			out.WriteByte(scrubbed[i])
-		case !inString && strings.IndexByte("{}[],:\"", c) < 0:
-			end := i + strings.IndexAny(scrubbed[i:]+",", "{}[],:\"")
-			if token := scrubbed[i:end]; strings.Contains(token, mask) {
-				out.WriteString(`"` + mask + `"`)
-			} else {
-				out.WriteString(token)
-			}
-			i = end - 1
-		default:
-			inString = inString != (c == '"')
-			out.WriteByte(c)
-		}
-	}
-	return json.RawMessage(out.String())
 }
 
 // asJSON gives the result as compact JSON, null when the answer has no body.
@@ -230,9 +196,9 @@ func (c *prepared) states() (any, error) {
 
 // unreadable says that an upstream did what it was asked, and that the result
 // cannot be made of its answer. resp is nil where several answers were in it.
-func (p *Program) unreadable(c *prepared, resp *rest.Response, err error) string {
+func (c *prepared) unreadable(resp *rest.Response, err error) string {
 	if text, ok := said(err); ok {
-		return p.Client.Scrub(text)
+		return text
 	}
 	done := c.tool.Info.Name + " was done"
 	if resp != nil {
@@ -242,7 +208,7 @@ func (p *Program) unreadable(c *prepared, resp *rest.Response, err error) string
 	if _, ok := errors.AsType[*jqError](err); ok {
 		what = "the jq program that shapes its answer failed"
 	}
-	return p.Client.Scrub(fmt.Sprintf("%s, but %s: %v", done, what, err))
+	return fmt.Sprintf("%s, but %s: %v", done, what, err)
 }
 
 // upstreamFailure tells an agent what the API said: its status and its body.
@@ -252,24 +218,24 @@ func (p *Program) upstreamFailure(t *Tool, upstream string, resp *rest.Response)
 		Error:  fmt.Sprintf("%s answered %s", upstream, status(resp.Status)),
 		Status: resp.Status,
 		Hint:   p.Client.AuthHint(upstream, resp.Status),
-		Body:   p.shown(resp, limit),
+		Body:   shown(resp, limit),
 	}
 	if wait, ok := resp.RetryAfter(); ok {
 		seconds := int(wait.Seconds())
 		e.RetryAfter = &seconds
 	}
-	r := call.Error(p.Client.Scrub(compact(e)))
+	r := call.Error(compact(e))
 	return &r
 }
 
 // shown gives the body of a failed answer as JSON, nil when it has none that
 // can be read.
-func (p *Program) shown(resp *rest.Response, limit int) json.RawMessage {
+func shown(resp *rest.Response, limit int) json.RawMessage {
 	if body, err := resp.Compact(); err == nil && resp.IsJSON() {
-		return truncate(p.scrubJSON(cleanJSON(body)), limit)
+		return truncate(cleanJSON(body), limit)
 	}
 	if text, err := resp.Text(); err == nil && resp.IsText() && text != "" {
-		return json.RawMessage(compact(truncateText(p.Client.Scrub(cleanText(text)), limit)))
+		return json.RawMessage(compact(truncateText(cleanText(text), limit)))
 	}
 	return nil
 }
@@ -287,7 +253,7 @@ func (p *Program) contentFailure(ctx context.Context, at *progress, step *Step, 
 		found, err = step.Error.all(ctx, input, at.jqArgs(), resp.Status, jqHeaders(resp.Header))
 	}
 	if err != nil {
-		r := failed(p.unreadable(at.prepared, resp, err))
+		r := failed(at.unreadable(resp, err))
 		return &r
 	}
 	for _, v := range found {
@@ -298,15 +264,15 @@ func (p *Program) contentFailure(ctx context.Context, at *progress, step *Step, 
 		e := answerError{
 			Error:  fmt.Sprintf("%s answered %s, and says in it that the call failed", upstream, status(resp.Status)),
 			Status: resp.Status,
-			Body:   truncate(p.scrubJSON(cleanJSON(v)), at.tool.Response.limit()),
+			Body:   truncate(cleanJSON(v), at.tool.Response.limit()),
 		}
 		var text string
 		if string(v) == "true" {
-			e.Body = p.shown(resp, at.tool.Response.limit())
+			e.Body = shown(resp, at.tool.Response.limit())
 		} else if json.Unmarshal(v, &text) == nil {
 			e.Error, e.Body = bounded(1, text), nil
 		}
-		r := call.Error(p.Client.Scrub(compact(e)))
+		r := call.Error(compact(e))
 		return &r
 	}
 	return nil

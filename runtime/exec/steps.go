@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -174,7 +175,7 @@ func (p *Program) step(ctx context.Context, at *progress, step *Step) *call.Resu
 	if step.Name != "" {
 		if result, err = p.result(ctx, at, step, resp); err != nil {
 			at.skip(step)
-			r := failed(p.unreadable(at.prepared, resp, err))
+			r := failed(at.unreadable(resp, err))
 			return at.failed(step, -1, &r)
 		}
 		at.scope.Steps[step.Name] = state(resp, result)
@@ -283,7 +284,7 @@ func (p *Program) element(ctx context.Context, at *progress, step *Step, req *bi
 	}
 	result, err := p.result(ctx, at, step, resp)
 	if err != nil {
-		r := failed(p.unreadable(at.prepared, resp, err))
+		r := failed(at.unreadable(resp, err))
 		return nil, &r
 	}
 	return result, nil
@@ -293,6 +294,10 @@ func (p *Program) element(ctx context.Context, at *progress, step *Step, req *bi
 // and the failure; without an answer only the failure.
 func (p *Program) exchange(ctx context.Context, at *progress, step *Step, req *bind.HTTP) (*rest.Response, *call.Result) {
 	info := at.tool.Info
+	if at.masked.Load() && shows(req, at.scope.Args) {
+		r := failed(fmt.Sprintf("the request of %s would pass on a secret that an earlier answer held: it was not sent", info.Name))
+		return nil, &r
+	}
 	resp, err := p.Client.Do(ctx, req, rest.CallOptions{
 		Idempotent: info.Idempotent,
 		Read:       info.Effect == catalog.Read,
@@ -307,8 +312,11 @@ func (p *Program) exchange(ctx context.Context, at *progress, step *Step, req *b
 		if ok && e.Sent && !info.Idempotent && !safe(req.Method) {
 			reason += "; the request had been sent, and may have been carried out: look before sending it again"
 		}
-		r := failed(p.Client.Scrub(reason))
+		r := failed(reason)
 		return nil, &r
+	}
+	if resp.Masked {
+		at.masked.Store(true)
 	}
 	if resp.Status/100 != 2 && !slices.Contains(step.Accept, resp.Status) {
 		if e := p.Client.Denied(req.Upstream, resp.Status); e != nil {
@@ -317,7 +325,7 @@ func (p *Program) exchange(ctx context.Context, at *progress, step *Step, req *b
 		return resp, p.upstreamFailure(at.tool, req.Upstream, resp)
 	}
 	if resp, err = at.taken(ctx, step, resp); err != nil {
-		r := failed(p.unreadable(at.prepared, resp, err))
+		r := failed(at.unreadable(resp, err))
 		return resp, &r
 	}
 	if failure := p.contentFailure(ctx, at, step, req.Upstream, resp); failure != nil {
@@ -329,6 +337,19 @@ func (p *Program) exchange(ctx context.Context, at *progress, step *Step, req *b
 		at.mu.Unlock()
 	}
 	return resp, nil
+}
+
+// shows says whether a request holds what stands in the place of a secret, and not
+// because the caller has given it.
+func shows(req *bind.HTTP, args bind.Args) bool {
+	const mask = "***"
+	for _, given := range args {
+		if bytes.Contains(given, []byte(mask)) {
+			return false
+		}
+	}
+	return bytes.Contains(req.Body, []byte(mask)) || strings.Contains(strings.ReplaceAll(req.URL, "%2A", "*"), mask) ||
+		slices.ContainsFunc(req.Header, func(h bind.Header) bool { return strings.Contains(h.Value, mask) })
 }
 
 // safe says whether a method changes nothing (RFC 9110 section 9.2.1).

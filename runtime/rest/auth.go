@@ -214,11 +214,16 @@ func (c *Client) authorize(ctx context.Context, u *upstream, o CallOptions, star
 			"the upstream %q has credentials, and they are not sent over plain http to %s: use https, or set network: allowPlaintextAuth: true",
 			u.Name, u.URL.Host)}
 	}
-	from := supply{read: c.reader(ctx, o.Inbound), mask: c.mask.add, wire: u.wire, plaintext: u.AllowPlaintextAuth}
+	from := supply{read: c.reader(ctx, o), wire: u.wire, plaintext: u.AllowPlaintextAuth}
 	all := make([]placed, 0, len(u.credentials))
 	var faults []string
 	kind := SecretNotBrought
 	for _, d := range u.credentials {
+		of := owner{upstream: u.Name, credential: d.name}
+		if slices.ContainsFunc(d.refs, Secret.brought) {
+			of = owner{}
+		}
+		from.mask = func(value string) { o.held.mask(&c.mask, of, value) }
 		value, err := d.value(ctx, from)
 		if err != nil {
 			if _, ok := errors.AsType[notBrought](err); !ok {
@@ -227,16 +232,16 @@ func (c *Client) authorize(ctx context.Context, u *upstream, o CallOptions, star
 			faults = append(faults, oneLine(err).Error())
 			continue
 		}
-		c.mask.add(value)
+		from.mask(value)
 		all = append(all, placed{d.place, d.name, d.prefix + value})
 	}
 	if ctx.Err() != nil {
 		return nil, u.ended(ctx, start, fmt.Sprintf("the credentials for the upstream %q could not be had", u.Name))
 	}
 	if len(faults) > 0 {
-		return nil, &Error{Kind: kind, Upstream: u.Name, Message: c.Scrub(fmt.Sprintf(
+		return nil, &Error{Kind: kind, Upstream: u.Name, Message: c.say(
 			"nothing was sent to the upstream %q, because its credentials cannot be used: %s",
-			u.Name, strings.Join(faults, "; ")))}
+			u.Name, strings.Join(faults, "; "))}
 	}
 	return all, nil
 }

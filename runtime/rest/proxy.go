@@ -50,12 +50,12 @@ func (c *Client) proxy(u *upstream) func(*http.Request) (*url.URL, error) {
 	return func(r *http.Request) (*url.URL, error) {
 		to := *u.Proxy.URL
 		if u.Proxy.Auth != nil {
-			user, password, err := u.Proxy.Auth.read(c.reader(r.Context(), nil))
+			user, password, err := u.Proxy.Auth.read(c.reader(r.Context(), CallOptions{}))
 			if err != nil {
 				return nil, &Error{Kind: SecretUnreadable, Message: fmt.Sprintf(
 					"nothing was sent to the upstream %q, because the credentials for its proxy cannot be used: %v", u.Name, oneLine(err))}
 			}
-			c.mask.add(basic(user, password))
+			c.mask.add(owner{upstream: u.Name, credential: "Proxy-Authorization"}, basic(user, password))
 			to.User = url.UserPassword(user, password)
 		}
 		return &to, nil

@@ -29,9 +29,12 @@ type Response struct {
 	Status int
 	Header http.Header
 	// Body is whole and decoded from gzip, in the bytes that the upstream chose
-	// for its characters. It may echo credentials: Scrub what is shown of it. It
-	// must not be changed: other calls may be given the same.
+	// for its characters; in UTF-8 where Masked is set. It must not be changed:
+	// other calls may be given the same.
 	Body []byte
+	// Masked says that the upstream has answered a secret, in the place of which ***
+	// stands now, in Body or Header.
+	Masked bool
 	// MediaType is that of Content-Type, in lower case and without parameters;
 	// empty where there is none.
 	MediaType string
@@ -93,7 +96,7 @@ func readBody(r *http.Response, maxBytes int64) ([]byte, error) {
 		r.Header.Del("Content-Encoding")
 		r.Header.Del("Content-Length")
 	default:
-		return nil, fmt.Errorf("%w: its content encoding %.40q was not asked for", errAnswer, coding)
+		return nil, fmt.Errorf("%w: its content encoding %q was not asked for", errAnswer, coding)
 	}
 	// The length that an upstream states is not trusted as a size to set aside.
 	buf := buffers.Get().(*bytes.Buffer)
@@ -186,7 +189,7 @@ func (r *Response) utf8() ([]byte, error) {
 	default:
 		known, err := htmlindex.Get(charset)
 		if err != nil && !utf8.Valid(body) {
-			return nil, fmt.Errorf("the answer's charset %.40q is not known", charset)
+			return nil, fmt.Errorf("the answer's charset %q is not known", charset)
 		}
 		from = known
 	}

@@ -95,6 +95,8 @@ type CallOptions struct {
 	// Inbound holds the headers of the HTTP request that brought the call, nil
 	// over stdio. Nothing of it is sent on unless a Secret names it.
 	Inbound http.Header
+
+	held *held
 }
 
 // Client talks to the upstreams. It is safe for concurrent use.

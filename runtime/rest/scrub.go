@@ -2,8 +2,10 @@ package rest
 
 import (
 	"cmp"
+	"container/list"
 	"encoding/base64"
-	"maps"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,77 +17,253 @@ import (
 // masked stands where a secret would.
 const masked = "***"
 
-// maxMasked is how many values are masked at most; of more, the ones used
-// longest ago are forgotten. Values come and go where secrets are rotated.
-const maxMasked = 512
+const (
+	// maxOfSecret is how many values of one secret of the configuration are masked:
+	// of one that is rotated the latest.
+	maxOfSecret = 32
+	// maxOfCallers is how many values that callers have brought are masked, beside
+	// those of calls under way: of more, the ones used longest ago are forgotten.
+	maxOfCallers = 512
+)
 
 // Scrub masks every secret that has been read so far: as it is, and as it looks
 // percent-encoded (once or twice), escaped in JSON, Go or HTML, and in base64,
-// alone or within a longer text such as a Basic credential. Scrub before
-// cutting: half a secret is not found.
-func (c *Client) Scrub(s string) string { return c.mask.scrub(s) }
+// alone or within a longer text such as a Basic credential. A JSON object or list
+// stays valid JSON. Scrub before cutting: half a secret is not found.
+func (c *Client) Scrub(s string) string {
+	if s != "" && (s[0] == '{' || s[0] == '[') {
+		return c.mask.scrubJSON(s)
+	}
+	return c.mask.scrub(s)
+}
+
+// conceal gives an answer as it is passed on. A secret in its text or headers is
+// masked before anything is made of the answer, so that nothing that cuts texts,
+// such as the errors of an evaluation, shows a part of one. What is binary cannot
+// be masked without breaking it, and is refused.
+func (c *Client) conceal(u *upstream, r *Response) (*Response, error) {
+	out := *r
+	for name, values := range r.Header {
+		for i, v := range values {
+			if s := c.Scrub(v); s != v {
+				if !out.Masked {
+					out.Header, out.Masked = r.Header.Clone(), true
+				}
+				out.Header[name][i] = s
+			}
+		}
+	}
+	if out.Masked {
+		out.MediaType, out.Charset = contentType(out.Header.Get("Content-Type"))
+	}
+	scrub := c.Scrub
+	if r.IsJSON() {
+		scrub = c.mask.scrubJSON
+	}
+	text, err := r.Text()
+	if err != nil || !r.IsText() {
+		if body := string(r.Body); c.mask.scrub(body) != body {
+			return nil, &Error{Kind: BadAnswer, Upstream: u.Name, Status: r.Status, Sent: true, Message: c.say(
+				"the upstream %q answered %d, and its answer is %s that holds a secret of this server: it is not passed on",
+				u.Name, r.Status, cmp.Or(out.MediaType, "binary data"))}
+		}
+	} else if s := scrub(text); s != text {
+		out.Body, out.Charset, out.Masked = []byte(s), "utf-8", true
+	}
+	return &out, nil
+}
+
+// say makes a text that may be shown, whatever is in its parts: masked, and then
+// cut where it is long.
+func (c *Client) say(format string, args ...any) string {
+	const most = 1000
+	text := c.Scrub(fmt.Sprintf(format, args...))
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
+}
+
+// owner is whose values take the place of one another: a secret's, those made of an
+// upstream's credentials, or, the zero owner, those that callers have brought.
+type owner struct{ env, file, exec, upstream, credential string }
+
+// owner gives that of a secret.
+func (s Secret) owner() owner {
+	if s.brought() {
+		return owner{}
+	}
+	return owner{env: s.Env, file: s.File, exec: strings.Join(s.Exec, "\x00")}
+}
+
+// brought says whether the secret is one of the caller.
+func (s Secret) brought() bool { return s.InboundHeader != "" }
+
+// held is what a call under way has had masked for its caller. That is not forgotten
+// before the call ends.
+type held struct{ release []func() }
+
+// mask has a value masked from now on; nil is no call.
+func (h *held) mask(m *mask, of owner, value string) {
+	if of != (owner{}) || h == nil {
+		m.add(of, value)
+	} else {
+		h.release = append(h.release, m.hold(value))
+	}
+}
+
+func (h *held) end() {
+	for _, release := range h.release {
+		release()
+	}
+}
 
 // mask holds the values to be masked.
 type mask struct {
-	mu    sync.Mutex // held while set is replaced
-	set   atomic.Pointer[needles]
-	clock atomic.Int64
+	mu     sync.Mutex // held while values change
+	owners map[owner]*values
+	set    atomic.Pointer[needles]
 }
 
-// needles is a set of values and of the forms to look for, by first byte and
-// longest first. It is not changed once it is in use.
-type needles struct {
-	used  map[string]*atomic.Int64
-	forms [256][]string
+// values are those of one owner, the one used longest ago first.
+type values struct {
+	order *list.List // of *value
+	at    map[string]*list.Element
+	most  int
 }
 
-// add has a value masked from now on.
-func (m *mask) add(value string) {
-	if m.touch(value) {
-		return
-	}
+// value is one secret, and how many calls hold it.
+type value struct {
+	text  string
+	calls int
+}
+
+// add has a value masked from now on, as one of the latest of its owner.
+func (m *mask) add(of owner, text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.touch(value) {
-		return
-	}
-	next := &needles{used: map[string]*atomic.Int64{}}
-	if old := m.set.Load(); old != nil {
-		maps.Copy(next.used, old.used)
-	}
-	if len(next.used) >= maxMasked {
-		oldest := ""
-		for v, at := range next.used {
-			if oldest == "" || at.Load() < next.used[oldest].Load() {
-				oldest = v
-			}
-		}
-		delete(next.used, oldest)
-	}
-	next.used[value] = new(atomic.Int64)
-	next.used[value].Store(m.clock.Add(1))
-	for v := range next.used {
-		for _, form := range forms(v) {
-			next.forms[form[0]] = append(next.forms[form[0]], form)
-		}
-	}
-	for i, f := range next.forms {
-		slices.SortFunc(f, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
-		next.forms[i] = slices.Compact(f)
-	}
-	m.set.Store(next)
+	m.latest(of, text)
 }
 
-// touch notes a use of a value and says whether it is masked already.
-func (m *mask) touch(value string) bool {
-	if set := m.set.Load(); set != nil {
-		if at, ok := set.used[value]; ok {
-			at.Store(m.clock.Add(1))
-			return true
+// hold has a value of a caller masked from now on, and at least until it is
+// released.
+func (m *mask) hold(text string) (release func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v := m.latest(owner{}, text)
+	v.calls++
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if v.calls--; v.calls == 0 {
+			m.change(nil, m.owners[owner{}].shrink())
 		}
 	}
-	return false
 }
+
+// latest makes a value the latest one of its owner.
+func (m *mask) latest(of owner, text string) *value {
+	all := m.owners[of]
+	if all == nil {
+		if m.owners == nil {
+			m.owners = map[owner]*values{}
+		}
+		all = &values{order: list.New(), at: map[string]*list.Element{}, most: maxOfSecret}
+		if of == (owner{}) {
+			all.most = maxOfCallers
+		}
+		m.owners[of] = all
+	}
+	at, ok := all.at[text]
+	if !ok {
+		at = all.order.PushBack(&value{text: text})
+		all.at[text] = at
+		m.change(forms(text), all.shrink())
+	}
+	all.order.MoveToBack(at)
+	return at.Value.(*value)
+}
+
+// change adds and drops forms.
+func (m *mask) change(add, drop []string) {
+	if len(add)+len(drop) > 0 {
+		m.set.Store(m.set.Load().change(add, drop))
+	}
+}
+
+// shrink forgets values that no call holds, the latest one excepted, until there are
+// few enough, and gives their forms.
+func (all *values) shrink() (forgotten []string) {
+	for e := all.order.Front(); all.order.Len() > all.most && e != all.order.Back(); {
+		v, next := e.Value.(*value), e.Next()
+		if v.calls == 0 {
+			all.order.Remove(e)
+			delete(all.at, v.text)
+			forgotten = append(forgotten, forms(v.text)...)
+		}
+		e = next
+	}
+	return forgotten
+}
+
+// needles is what is looked for: forms by their first byte, longest first, one as
+// often as values have it. It is not changed once it is in use.
+type needles struct {
+	forms [256][]string
+	// second has, for each first byte, a bit for each byte with which a match may
+	// go on: most places in a text are passed over by it.
+	second [256][4]uint64
+}
+
+// change gives the set with forms added and dropped. It takes over what begins with
+// other bytes.
+func (n *needles) change(add, drop []string) *needles {
+	next := &needles{}
+	if n != nil {
+		*next = *n
+	}
+	own := map[byte]bool{} // first bytes whose forms are no longer shared with n
+	of := func(form string) *[]string {
+		list := &next.forms[form[0]]
+		if !own[form[0]] {
+			own[form[0]] = true
+			*list = slices.Clone(*list)
+		}
+		return list
+	}
+	for _, form := range drop {
+		list := of(form)
+		if i, ok := slices.BinarySearchFunc(*list, form, longestFirst); ok {
+			*list = slices.Delete(*list, i, i+1)
+		}
+	}
+	for _, form := range add {
+		list := of(form)
+		i, _ := slices.BinarySearchFunc(*list, form, longestFirst)
+		*list = slices.Insert(*list, i, form)
+	}
+	for first := range own {
+		next.second[first] = [4]uint64{}
+		for _, form := range next.forms[first] {
+			next.mayGoOn(first, form[1])
+		}
+	}
+	for c, introduce := range introduces {
+		for other := range 256 {
+			if introduce { // an escape may stand for any byte, the first or the second
+				next.mayGoOn(byte(c), byte(other))
+				if len(next.forms[other]) > 0 {
+					next.mayGoOn(byte(other), byte(c))
+				}
+			}
+		}
+	}
+	return next
+}
+
+func (n *needles) mayGoOn(first, second byte) { n.second[first][second>>6] |= 1 << (second & 63) }
+
+func longestFirst(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }
 
 // forms are the texts by which a value is known; escapes are undone in matching.
 func forms(value string) []string {
@@ -111,7 +289,11 @@ func (m *mask) scrub(s string) string {
 	scan := scan{set: set}
 	var out strings.Builder
 	kept := 0
-	for i := 0; i < len(s); {
+	for i := 0; i+1 < len(s); { // every form has more than one byte
+		if c := s[i+1]; set.second[s[i]][c>>6]&(1<<(c&63)) == 0 {
+			i++
+			continue
+		}
 		n := scan.at(s[i:])
 		if n == 0 {
 			i++
@@ -126,6 +308,37 @@ func (m *mask) scrub(s string) string {
 		return s
 	}
 	out.WriteString(s[kept:])
+	return out.String()
+}
+
+// scrubJSON masks secrets in JSON. A number that is a secret, or has one in it,
+// becomes a string.
+func (m *mask) scrubJSON(s string) string {
+	scrubbed := m.scrub(s)
+	if scrubbed == s || json.Valid([]byte(scrubbed)) || !json.Valid([]byte(s)) {
+		return scrubbed
+	}
+	var out strings.Builder
+	inString := false
+	for i := 0; i < len(scrubbed); i++ {
+		switch c := scrubbed[i]; {
+		case inString && c == '\\' && i+1 < len(scrubbed):
+			out.WriteByte(c)
+			i++
+			out.WriteByte(scrubbed[i])
+		case !inString && strings.IndexByte("{}[],:\"", c) < 0:
+			end := i + strings.IndexAny(scrubbed[i:]+",", "{}[],:\"")
+			if token := scrubbed[i:end]; strings.Contains(token, masked) {
+				out.WriteString(`"` + masked + `"`)
+			} else {
+				out.WriteString(token)
+			}
+			i = end - 1
+		default:
+			inString = inString != (c == '"')
+			out.WriteByte(c)
+		}
+	}
 	return out.String()
 }
 

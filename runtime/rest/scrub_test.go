@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -92,7 +93,7 @@ func TestScrubForms(t *testing.T) {
 			secret[i] = alphabet[random.IntN(len(alphabet))]
 		}
 		var m mask
-		m.add(string(secret))
+		m.add(owner{env: "X"}, string(secret))
 		for name, encode := range encoders {
 			text := "before:<" + encode(string(secret)) + ">:behind " + encode(string(secret))
 			if got := m.scrub(text); got != "before:<***>:behind ***" {
@@ -117,7 +118,7 @@ func TestScrubBase64(t *testing.T) {
 		secret := bytesOf(minSecret + random.IntN(20))
 		before, behind := bytesOf(random.IntN(5)), bytesOf(random.IntN(5))
 		var m mask
-		m.add(secret)
+		m.add(owner{env: "X"}, secret)
 		for _, e := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding, base64.RawURLEncoding} {
 			coded := e.EncodeToString([]byte(before + secret + behind))
 			got := m.scrub(coded)
@@ -160,26 +161,130 @@ func TestScrub(t *testing.T) {
 		}
 	}
 	// Of two secrets that begin alike the longer one is masked whole.
-	c.mask.add(token + "-and-more")
+	c.mask.add(owner{env: "X"}, token+"-and-more")
 	if got := c.Scrub(token + "-and-more " + token + "-and-less"); got != "*** ***-and-less" {
 		t.Errorf("got %q", got)
 	}
 }
 
-// TestScrubForgets shows that the number of values is bounded, and that the
-// ones in use stay.
+// TestScrubForgets shows which values are masked for good, and which are forgotten
+// once there are too many.
 func TestScrubForgets(t *testing.T) {
+	const (
+		own    = "the-servers-own-secret"
+		header = "caller-key-%06d"
+	)
+	s := record(t, nil)
+	u := s.upstream(t)
+	u.Auth = &Auth{Header: &Named{"X-Key", Secret{InboundHeader: "X-Key"}}}
+	rotated := ""
+	c := newClient(t, Options{Getenv: func(name string) (string, bool) {
+		if name == "ROTATED" {
+			return rotated, true
+		}
+		return own, true
+	}}, u)
+	read := func(name string) {
+		t.Helper()
+		if _, err := c.Secret(t.Context(), Secret{Env: name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	call := func(i int) {
+		t.Helper()
+		_, err := c.Do(t.Context(), get(u, "/x"), CallOptions{Inbound: http.Header{"X-Key": {fmt.Sprintf(header, i)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantMasked := func(text string, want bool) {
+		t.Helper()
+		if got := c.Scrub(text); (got == masked) != want {
+			t.Errorf("%s is shown as %s", text, got)
+		}
+	}
+
+	// A caller may know it as well: it stays the server's.
+	_, _ = c.Do(t.Context(), get(u, "/x"), CallOptions{Inbound: http.Header{"X-Key": {own}}})
+	read("SEAL")
+	waiting := &held{}
+	waiting.mask(&c.mask, owner{}, fmt.Sprintf(header, 0))
+	for i := range maxOfCallers + 10 {
+		call(i + 1)
+		call(5) // who calls often is remembered
+	}
+	for i := range maxOfSecret + 10 {
+		rotated = fmt.Sprintf("rotated-%06d", i)
+		read("ROTATED")
+	}
+
+	wantMasked(own, true)
+	wantMasked("rotated-000000", false)
+	wantMasked(fmt.Sprintf("rotated-%06d", maxOfSecret+9), true)
+	wantMasked(fmt.Sprintf(header, 0), true) // its call is under way
+	wantMasked(fmt.Sprintf(header, 1), false)
+	wantMasked(fmt.Sprintf(header, 5), true)
+	wantMasked(fmt.Sprintf(header, maxOfCallers+10), true)
+	if n := c.mask.owners[owner{}].order.Len(); n != maxOfCallers {
+		t.Errorf("%d values of callers are kept", n)
+	}
+	waiting.end()
+	call(1)
+	wantMasked(fmt.Sprintf(header, 0), false)
+}
+
+// TestScrubChanges shows that a set that values were added to and taken from is the
+// one that would be made of those that are left.
+func TestScrubChanges(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	var set *needles
+	left := map[string]bool{}
+	for range 300 {
+		var add, drop []string
+		for range random.IntN(3) {
+			// Some of them share forms.
+			if v := fmt.Sprintf("value%%\\-%d", random.IntN(40)); !left[v] {
+				left[v] = true
+				add = append(add, forms(v)...)
+			}
+		}
+		for v := range left {
+			if random.IntN(10) == 0 && !slices.Contains(add, v) {
+				delete(left, v)
+				drop = append(drop, forms(v)...)
+			}
+		}
+		set = set.change(add, drop)
+		var all []string
+		for v := range left {
+			all = append(all, forms(v)...)
+		}
+		fresh := (*needles)(nil).change(all, nil)
+		for first := range 256 {
+			if !slices.Equal(set.forms[first], fresh.forms[first]) {
+				t.Fatalf("%d: %q, not %q", first, set.forms[first], fresh.forms[first])
+			}
+		}
+		if set.second != fresh.second {
+			t.Fatal("the second bytes differ")
+		}
+	}
+}
+
+// BenchmarkMask is the cost of a caller's value that is new, where as many are known
+// as are kept.
+func BenchmarkMask(b *testing.B) {
 	var m mask
-	m.add("always-in-use")
-	for i := range 2 * maxMasked {
-		m.add(fmt.Sprintf("rotated-%08d", i))
-		m.add("always-in-use")
+	i := 0
+	add := func() {
+		m.add(owner{}, fmt.Sprintf("caller-key-%012d", i))
+		i++
 	}
-	if n := len(m.set.Load().used); n != maxMasked {
-		t.Errorf("%d values are kept", n)
+	for range maxOfCallers {
+		add()
 	}
-	if got := m.scrub("always-in-use rotated-00001023 rotated-00000000"); got != "*** *** rotated-00000000" {
-		t.Errorf("got %q", got)
+	for b.Loop() {
+		add()
 	}
 }
 
@@ -248,7 +353,7 @@ func TestSecretInLog(t *testing.T) {
 func TestScrubCost(t *testing.T) {
 	for _, c := range []string{`\`, "%25", "&amp;"} {
 		var m mask
-		m.add(strings.Repeat(c, 40) + "x")
+		m.add(owner{env: "X"}, strings.Repeat(c, 40)+"x")
 		text := strings.Repeat(c, 1000) + "y"
 		if got := m.scrub(text); got != text {
 			t.Errorf("%q is masked", got)
@@ -266,7 +371,7 @@ func FuzzScrub(f *testing.F) {
 			t.Skip()
 		}
 		var m mask
-		m.add(secret)
+		m.add(owner{env: "X"}, secret)
 		if got := m.scrub(before + secret + behind); strings.Contains(got, secret) {
 			t.Errorf("%q shows %q", got, secret)
 		}
@@ -285,7 +390,7 @@ func FuzzScrub(f *testing.F) {
 func BenchmarkScrub(b *testing.B) {
 	var m mask
 	for i := range 4 {
-		m.add(fmt.Sprintf("token-%d-0123456789", i))
+		m.add(owner{env: "X"}, fmt.Sprintf("token-%d-0123456789", i))
 	}
 	text := strings.Repeat(`{"id":12345,"name":"a \"name\" with words","url":"https://dev.example/a%20b"},`, 3000)
 	b.SetBytes(int64(len(text)))

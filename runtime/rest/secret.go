@@ -102,9 +102,10 @@ func unreadable(err error) error {
 }
 
 // Secret gives the value of a secret that is for this server itself, fit for
-// use, and has it masked from then on. The error names the reference.
+// use, and has it masked from then on: the latest values of one that is rotated.
+// The error names the reference.
 func (c *Client) Secret(ctx context.Context, s Secret) (string, error) {
-	return c.reader(ctx, nil)(s)
+	return c.reader(ctx, CallOptions{})(s)
 }
 
 // reader gives the value of a secret, fit for use, or an error that names the
@@ -112,20 +113,20 @@ func (c *Client) Secret(ctx context.Context, s Secret) (string, error) {
 type reader func(Secret) (string, error)
 
 // reader reads secrets for one call and has every value masked from then on.
-func (c *Client) reader(ctx context.Context, inbound http.Header) reader {
+func (c *Client) reader(ctx context.Context, o CallOptions) reader {
 	return func(s Secret) (string, error) {
-		value, err := c.secrets.fetch(ctx, s, inbound)
+		value, err := c.secrets.fetch(ctx, s, o.Inbound)
 		if err == nil {
 			err = usable(value)
 		}
 		if err != nil {
 			err = fmt.Errorf("%s: %w", s, err)
-			if s.InboundHeader != "" && inbound != nil {
+			if s.InboundHeader != "" && o.Inbound != nil {
 				err = notBrought{err}
 			}
 			return "", err
 		}
-		c.mask.add(value)
+		o.held.mask(&c.mask, s.owner(), value)
 		return value, nil
 	}
 }
