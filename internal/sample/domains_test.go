@@ -250,6 +250,26 @@ func TestPipelines(t *testing.T) {
 	}
 }
 
+func TestNewWikis(t *testing.T) {
+	org := sample.New(sample.Options{})
+	project := func(name string) string { return look(t, org, "/_apis/projects/"+name, "id") }
+	code := func(name, folder, branch string) string {
+		return `{"name":"` + name + `","type":"codeWiki","projectId":"` + project("Contoso") + `","repositoryId":"` + look(t, org, repo, "id") + `","mappedPath":"` + folder + `","version":{"version":"` + branch + `"}}`
+	}
+	run(t, org, []step{
+		{"POST", "/_apis/wiki/wikis", `{"name":"F","type":"projectWiki","projectId":"` + project("Fabrikam") + `"}`, 201, []string{`"type":"projectWiki"`, `"wikiMaster"`}, nil},
+		{"POST", "/_apis/wiki/wikis", `{"name":"G","projectId":"` + project("Fabrikam") + `"}`, 409, []string{"has the wiki F already"}, nil},
+		{"POST", contoso + "/wiki/wikis", code("docs", "/", "main"), 201, []string{`"type":"codeWiki"`, `"version":"main"`}, nil},
+		{"GET", contoso + "/wiki/wikis/docs/pages?path=/README&includeContent=true", "", 200, []string{`"content":"Begin\n"`}, nil},
+		{"POST", contoso + "/wiki/wikis", code("DOCS", "/", "main"), 409, nil, nil},
+		{"POST", contoso + "/wiki/wikis", code("x", "docs", "main"), 400, []string{"mappedPath"}, nil},
+		{"POST", contoso + "/wiki/wikis", code("x", "/docs", "main"), 404, []string{"no folder /docs"}, nil},
+		{"POST", contoso + "/wiki/wikis", code("x", "/", "none"), 404, []string{"no branch"}, nil},
+		{"POST", contoso + "/wiki/wikis", code("", "/", "main"), 400, []string{"name"}, nil},
+		{"POST", contoso + "/wiki/wikis", code("x", "/", "main")[:20], 400, nil, nil},
+	})
+}
+
 func TestWikis(t *testing.T) {
 	org := sample.New(sample.Options{})
 	wiki := contoso + "/wiki/wikis/Contoso.wiki"

@@ -143,7 +143,7 @@ func (o *Org) searchWiki(r *request, q question) []object {
 			if q.in(p.path + " " + p.content) {
 				hits = append(hits, object{
 					"fileName": path.Base(file(p.path)), "path": file(p.path), "collection": object{"name": Name}, "project": short(w.project),
-					"wiki": object{"id": w.id, "name": w.name, "mappedPath": "/", "version": branchOfWiki}, "contentId": objectID(w.id, p.path, p.content),
+					"wiki": object{"id": w.id, "name": w.name, "mappedPath": "/", "version": w.branch}, "contentId": objectID(w.id, p.path, p.content),
 					"hits": []object{{"fieldReferenceName": "content", "highlights": []string{q.marked(p.content)}}},
 				})
 			}
@@ -194,7 +194,7 @@ func (o *Org) searchCommits(r *request, q question) []object {
 	for _, p := range o.projects {
 		for _, repo := range p.repos {
 			for _, c := range repo.commits {
-				if q.in(c.Comment) && q.wants("Project", p.Name) && q.wants("Repository", repo.Name) {
+				if q.in(c.Comment) && q.wants("projectName", p.Name) && q.wants("repositoryName", repo.Name) && q.wants("authorName", c.Author.Name) {
 					hits = append(hits, object{"commitId": c.CommitID, "comment": c.Comment, "author": c.Author, "committer": c.Committer, "project": short(p), "repository": object{"id": repo.ID, "name": repo.Name}})
 				}
 			}

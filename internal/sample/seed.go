@@ -208,7 +208,7 @@ func (o *Org) seedPipelines(p *project, web, api *repository) {
 }
 
 func (o *Org) seedWikis(p *project) {
-	w := o.addWiki(p)
+	w := o.addWiki(p, p.Name+".wiki")
 	o.addPage(w, "/Home", "# Contoso\n\nThe shop and what it runs on.\n")
 	o.addPage(w, "/Team", "Who we are.\n")
 	o.addPage(w, "/Team/On call", "Call the tester first.\n")

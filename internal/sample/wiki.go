@@ -14,6 +14,7 @@ import (
 // wikiRoutes are wikis and their pages.
 var wikiRoutes = []route{
 	{"GET /wiki/wikis", (*Org).listWikis},
+	{"POST /wiki/wikis", (*Org).createWiki},
 	{"GET /wiki/wikis/{wiki}", one((*Org).wiki, func(_ *Org, w *wiki) any { return w.show() })},
 	{"GET /wiki/wikis/{wiki}/pages", (*Org).getPage},
 	{"PUT /wiki/wikis/{wiki}/pages", (*Org).putPage},
@@ -32,6 +33,9 @@ const wikiPart = "Microsoft.TeamFoundation.Wiki.Server"
 type wiki struct {
 	id, name string
 	project  *project
+	repo     *repository // of a code wiki; nil for the wiki of a project
+	folder   string      // that the pages of a code wiki are in
+	branch   string      // where the wiki keeps its pages
 	pages    []*wikiPage // the first is the root, which has no text
 }
 
@@ -43,15 +47,70 @@ type wikiPage struct {
 	order   int
 }
 
-// branchOfWiki is where a wiki keeps its pages.
+// branchOfWiki is where the wiki of a project keeps its pages.
 const branchOfWiki = "wikiMaster"
 
-func (o *Org) addWiki(p *project) *wiki {
-	name := p.Name + ".wiki"
-	w := &wiki{id: guid("wiki", name), name: name, project: p, pages: []*wikiPage{{path: "/"}}}
+func (o *Org) addWiki(p *project, name string) *wiki {
+	w := &wiki{id: guid("wiki", name), name: name, project: p, branch: branchOfWiki, pages: []*wikiPage{{path: "/"}}}
 	o.wikis = append(o.wikis, w)
 	return w
 }
+
+// createWiki makes the one wiki of a project, or one of the pages that are in a
+// repository now.
+func (o *Org) createWiki(r *request) (any, error) {
+	var in struct {
+		Name, Type, ProjectID, RepositoryID, MappedPath string
+		Version                                         struct{ Version string }
+	}
+	if err := r.decode(&in, mediaJSON); err != nil {
+		return nil, err
+	}
+	p, err := o.projectNamed(in.ProjectID)
+	if err != nil {
+		return nil, err
+	}
+	kind, err := wikiKinds.parse("type", in.Type, "projectWiki")
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range o.wikis {
+		if w.project == p && (strings.EqualFold(w.name, in.Name) || kind == "projectWiki" && w.repo == nil) {
+			return nil, faultf(http.StatusConflict, wikiPart, "WikiAlreadyExistsException", "project %s has the wiki %s already", p.Name, w.name)
+		}
+	}
+	if in.Name == "" {
+		return nil, badRequest("a wiki needs a name")
+	}
+	if kind == "projectWiki" {
+		return created{o.addWiki(p, in.Name).show()}, nil
+	}
+	i := slices.IndexFunc(p.repos, func(repo *repository) bool { return strings.EqualFold(repo.ID, in.RepositoryID) })
+	if i < 0 || !strings.HasPrefix(in.MappedPath, "/") {
+		return nil, badRequest("a code wiki needs the repositoryId of a repository in its project, and a mappedPath that begins with /")
+	}
+	repo := p.repos[i]
+	tip := repo.ref("refs/heads/" + in.Version.Version)
+	if tip == nil {
+		return nil, faultf(http.StatusNotFound, wikiPart, "WikiVersionNotFoundException", "repository %s has no branch %q", repo.Name, in.Version.Version)
+	}
+	at := repo.commit(tip.ObjectID)
+	root := strings.TrimSuffix(in.MappedPath, "/")
+	files, folders := repo.paths(at)
+	if root != "" && !slices.Contains(folders, root) {
+		return nil, faultf(http.StatusNotFound, wikiPart, "WikiMappedPathNotFoundException", "repository %s has no folder %s", repo.Name, in.MappedPath)
+	}
+	w := o.addWiki(p, in.Name)
+	w.repo, w.folder, w.branch = repo, in.MappedPath, in.Version.Version
+	for _, f := range files {
+		if name, ok := strings.CutSuffix(strings.TrimPrefix(f, root), ".md"); ok && strings.HasPrefix(f, root+"/") {
+			o.addPage(w, strings.NewReplacer("-", " ", "%2D", "-").Replace(name), repo.content(at, f))
+		}
+	}
+	return created{w.show()}, nil
+}
+
+var wikiKinds = enum{"projectWiki": 0, "codeWiki": 1}
 
 func (o *Org) addPage(w *wiki, path, content string) *wikiPage {
 	n := 0
@@ -74,10 +133,14 @@ func (w *wiki) webURL() string {
 func (w *wiki) url() string { return w.project.scopeURL() + "/_apis/wiki/wikis/" + w.id }
 
 func (w *wiki) show() object {
-	return object{
+	v := object{
 		"id": w.id, "name": w.name, "type": "projectWiki", "projectId": w.project.ID, "repositoryId": w.id, "mappedPath": "/",
-		"versions": []object{{"version": branchOfWiki}}, "isDisabled": false, "url": w.url(), "remoteUrl": w.webURL(),
+		"versions": []object{{"version": w.branch}}, "isDisabled": false, "url": w.url(), "remoteUrl": w.webURL(),
 	}
+	if w.repo != nil {
+		v["type"], v["repositoryId"], v["mappedPath"] = "codeWiki", w.repo.ID, w.folder
+	}
+	return v
 }
 
 // tag is the page's ETag (RFC 9110, section 8.8.3).
@@ -144,8 +207,8 @@ func (o *Org) page(r *request) (w *wiki, p *wikiPage, at string, err error) {
 		return nil, nil, "", err
 	}
 	q := r.URL.Query()
-	if v := q.Get("versionDescriptor.version"); v != "" && v != branchOfWiki {
-		return nil, nil, "", faultf(http.StatusNotFound, wikiPart, "WikiVersionNotFoundException", "the wiki %s has no version %q; it has %s", w.name, v, branchOfWiki)
+	if v := q.Get("versionDescriptor.version"); v != "" && v != w.branch {
+		return nil, nil, "", faultf(http.StatusNotFound, wikiPart, "WikiVersionNotFoundException", "the wiki %s has no version %q; it has %s", w.name, v, w.branch)
 	}
 	if r.PathValue("page") != "" {
 		id, _ := r.pathNumber("page")
