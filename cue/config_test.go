@@ -198,6 +198,7 @@ var calls = []struct{ tool, args string }{
 	{"delete_wiki_page", `{"project":"Contoso","wikiIdentifier":"Contoso.wiki","path":"/Rota"}`},
 
 	{"search_code", `{"searchText":"begin","project":["Fabrikam"],"repository":["scanner"],"top":1,"includeFacets":true}`},
+	{"search_commit_messages", `{"searchText":"accents","project":["Contoso"],"repository":["web"]}`},
 	{"search_wiki", `{"searchText":"accents","project":"Contoso"}`},
 	{"search_workitem", `{"searchText":"accents","project":["Contoso"],"workItemType":["Bug"],"assignedTo":[]}`},
 
@@ -222,6 +223,10 @@ var calls = []struct{ tool, args string }{
 	{"commit_files", `{"project":"Contoso","repositoryId":"docs & more","branchName":"topic/é","sourceBranchName":"main","message":"Go on","changes":[{"path":"README.md","content":"# Docs & more\n"},{"path":"/b.md","renameFrom":"/a.md"}]}`},
 	{"!commit_files", `{"project":"Contoso","repositoryId":"docs & more","branchName":"topic/é","sourceBranchName":"main","message":"Again","changes":[{"path":"/a.md","delete":true}]}`},
 	{"!commit_files", `{"project":"Contoso","repositoryId":"docs & more","branchName":"none","message":"No","changes":[{"path":"/a.md","delete":true}]}`},
+	{"create_wiki", `{"project":"Contoso","name":"docs","repositoryId":"docs & more"}`},
+	{"!create_wiki", `{"project":"Contoso","name":"Contoso.wiki"}`},
+	{"create_wiki", `{"project":"Fabrikam","name":"Fabrikam.wiki"}`},
+	{"list_wiki_pages", `{"project":"Contoso","wikiIdentifier":"docs"}`},
 	{"delete_branch", `{"project":"Contoso","repositoryId":"docs & more","branchName":"topic/é"}`},
 	{"!delete_branch", `{"project":"Contoso","repositoryId":"docs & more","branchName":"topic/é"}`},
 }
