@@ -18,7 +18,10 @@ import (
 
 // Cache keeps answers to the GETs of reads. What is kept is asked after each
 // time by its validator (RFC 9111 §4.3), and the upstream then answers 304
-// without a body. Only with MaxAge may an answer be given without asking.
+// without a body. Only with MaxAge may an answer be given without asking, and never
+// one from before a request of the client's own that may have changed something: an
+// agent that reads what it has written sees it (RFC 9111 §4.4, for all URLs, since
+// APIs show one resource under several, at several upstreams).
 type Cache struct {
 	// MaxAge is how long a kept answer may be given without asking the upstream,
 	// where the upstream's Cache-Control allows as much. 0 means never.
@@ -37,6 +40,7 @@ func (k *Cache) check() (faults []error) {
 
 // caching is a layer that answers from what it keeps.
 func caching(c *Client, u *upstream, next exchange) exchange {
+	next = counted(c, next)
 	if u.Cache == nil {
 		return next
 	}
@@ -45,10 +49,10 @@ func caching(c *Client, u *upstream, next exchange) exchange {
 		if !e.options.Read || e.req.Method != http.MethodGet || conditional(e.header) {
 			return next(ctx, e)
 		}
-		key := keyOf(e)
+		key, writes := keyOf(e), c.writes.Load()
 		old := kept.get(key)
 		if old != nil {
-			if time.Since(old.at) < min(u.Cache.MaxAge, old.fresh) {
+			if old.writes == writes && time.Since(old.at) < min(u.Cache.MaxAge, old.fresh) {
 				return old.answer(), nil
 			}
 			e = e.again()
@@ -75,6 +79,7 @@ func caching(c *Client, u *upstream, next exchange) exchange {
 			out = &merged
 		}
 		if entry := entryOf(out); entry != nil {
+			entry.writes = writes
 			kept.put(key, entry)
 			return entry.answer(), nil
 		}
@@ -82,6 +87,17 @@ func caching(c *Client, u *upstream, next exchange) exchange {
 			kept.remove(key)
 		}
 		return out, nil
+	}
+}
+
+// counted counts the requests that may have changed something, whatever comes
+// back: one that failed may have been carried out.
+func counted(c *Client, next exchange) exchange {
+	return func(ctx context.Context, e *sending) (*Response, error) {
+		if !e.options.Read {
+			defer c.writes.Add(1)
+		}
+		return next(ctx, e)
 	}
 }
 
@@ -122,6 +138,7 @@ type entry struct {
 	response *Response
 	at       time.Time
 	fresh    time.Duration
+	writes   uint64 // how many the client had made when it was asked for
 }
 
 // entryOf gives an entry for an answer, or nil where it must not or need not be

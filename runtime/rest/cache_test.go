@@ -145,6 +145,57 @@ func TestCacheMaxAge(t *testing.T) {
 	}
 }
 
+// TestCacheAfterWrite shows that a kept answer from before a request that may have
+// changed something, at whatever upstream, is not given without asking.
+func TestCacheAfterWrite(t *testing.T) {
+	u := inMemory(t)
+	u.Cache = &Cache{MaxAge: time.Hour}
+	other := u
+	other.Name, other.Cache = "other", nil
+	c := newClient(t, Options{}, u, other)
+	v := &versioned{version: 1, header: map[string]string{"Cache-Control": "max-age=3600"}}
+	fails := false
+	pipes(t, c, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == "GET" {
+			v.ServeHTTP(w, r)
+			return
+		}
+		v.version++
+		if fails {
+			panic(http.ErrAbortHandler)
+		}
+	})
+	read := func(want string, asked int) {
+		t.Helper()
+		v.requests = nil
+		r, err := c.Do(t.Context(), get(u, "/x"), CallOptions{Read: true})
+		if err != nil || string(r.Body) != want || len(v.requests) != asked {
+			t.Errorf("got %+v, %v, want %s; asked %d times, want %d", r, err, want, len(v.requests), asked)
+		}
+	}
+	write := func(u Upstream, ok bool) {
+		t.Helper()
+		req := get(u, "/y")
+		req.Method = "PUT"
+		if _, err := c.Do(t.Context(), req, CallOptions{}); (err == nil) != ok {
+			t.Fatal(err)
+		}
+	}
+	read("version 1", 1)
+	read("version 1", 0)
+	write(u, true)
+	read("version 2", 1)
+	read("version 2", 0)
+	write(other, true)
+	read("version 3", 1)
+	fails = true
+	write(u, false) // and yet it was done
+	read("version 4", 1)
+	read("version 4", 0)
+	v.version++ // by somebody else
+	read("version 4", 0)
+}
+
 // TestCacheKey shows that a kept answer serves no other URL, no other header, no
 // other credential, no write, and no request with conditions of its own.
 func TestCacheKey(t *testing.T) {

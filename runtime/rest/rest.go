@@ -17,6 +17,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-resty/resty/v2"
@@ -106,6 +107,7 @@ type Client struct {
 	mask      mask
 	userAgent string
 	log       *slog.Logger
+	writes    atomic.Uint64 // requests that may have changed something, for caching
 }
 
 // upstream is an Upstream made ready.

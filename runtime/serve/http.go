@@ -163,7 +163,7 @@ func (o HTTPOptions) handler(s *mcp.Server, local bool) http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "not found: MCP is served at "+endpoint, http.StatusNotFound)
 	})
-	return guard{o, local, mux}
+	return guard{o, local, timely(mux)}
 }
 
 // guard keeps web pages out. A page of another site says so in Origin; one that

@@ -426,6 +426,50 @@ func TestGracefulShutdown(t *testing.T) {
 	}
 }
 
+// A client that does not send the whole body is let go; a call may take longer than
+// that. Pins the kind flood.
+func TestSlowBody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		ctx, stop := context.WithCancel(t.Context())
+		l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+		done := make(chan error, 1)
+		go func() { done <- httpOptions(t, "flat", gate).serve(ctx, l, *l.Addr().(*net.TCPAddr)) }()
+		const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow"}}`
+		for _, c := range []struct {
+			what, body string
+			took       time.Duration
+			status     string
+		}{
+			{"a body without an end", call[:20], bodyTime, "400"},
+			{"a long call", call, 2 * bodyTime, "200"},
+		} {
+			conn, err := l.dial(t.Context(), "tcp", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			answer := make(chan string)
+			go func() {
+				b, _ := io.ReadAll(conn)
+				answer <- string(b)
+			}()
+			fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: %d\r\n\r\n%s", len(call), c.body)
+			if c.status == "200" {
+				time.AfterFunc(c.took, func() { close(gate) })
+			}
+			got := <-answer
+			if took := time.Since(began); took < c.took || took > c.took+time.Second || !strings.HasPrefix(got, "HTTP/1.1 "+c.status) {
+				t.Errorf("%s: after %s: %q", c.what, took, got)
+			}
+		}
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // Many clients at once, of both eras, each with its own answers; nothing is left
 // running after them.
 func TestConcurrentClients(t *testing.T) {
