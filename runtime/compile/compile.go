@@ -114,11 +114,12 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 		p.SealKey = key
 		p.Sealer = exec.NewSealer(func(ctx context.Context) (string, error) { return client.Secret(ctx, *key) }, o.Log)
 	}
-	c.examples(p)
-	c.forms(p)
+	var failing []string
 	if general == 0 && !o.Tried {
-		c.trials(p)
+		failing = c.trials(p)
 	}
+	c.examples(p, failing)
+	c.forms(p)
 	p = p.Within(catalog.Bounds{Exclude: strs(cfg.Value, "server.exclude")})
 	if general > 0 {
 		return nil, c.findings

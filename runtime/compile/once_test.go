@@ -110,6 +110,29 @@ _jq: {
 			`c.cue:13:11: defaults.plase: no tool has an argument plase; did you mean place?`},
 		"a tag without a value": {`string | *"north" @tag`, `string @tag`,
 			`c.cue:3:1: _place: the tag place has no value: give one with -t place=…, or METACUE_PLACE, or give the field a default`},
+		"a tag without a value in the URL": {`"https://depot.example"`, `"https://\(_host)/x"
+}
+_host: string @tag(host)
+upstreams: depot: {`,
+			`c.cue:10:1: _host: the tag host has no value: give one with -t host=…, or METACUE_HOST, or give the field a default`},
+		"a method in small letters, of pages by links": {`http: {method: "GET", path: "/{place}/items"}`, `http: {method: "get", path: "/{place}/items"}, response: paginate: link: true`,
+			`c.cue:31:19: domains.items.tools.list.http.method: must be one of "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", not "get"; did you mean "GET"?`},
+		"an expression that no call gets past, with an example": {`path: "/{place}/found"}`, `path: "/{place}/found", query: q: input.q || "x"}`,
+			`c.cue:38:57: domains.items.tools.find.http.query.q: a call with the arguments {"q":"x"} would fail: cannot use "x" (type string) as type bool in ||, which is for conditions; alternatives are written A | B, and a value to fall back on *A | B`},
+		"an example with a misspelt argument": {`arguments: limit: 5`, `arguments: limits: 5`,
+			`c.cue:30:27: domains.items.tools.list.examples[0].arguments.limits: the example does not fit: unknown argument: limits; did you mean limit?`},
+		"an example of a list that no element is": {`zone?: =~"^[A-Z]{2}$" @example("DE")`, `zone?: [...("DE" | "FR")] @example(["NL"])`,
+			`c.cue:19:28: domains.items.tools.list.input.zone: the example ["NL"] does not fit: none of the alternatives fits; conflicting values "DE" and "NL"; conflicting values "FR" and "NL"`},
+		"an action of one's own that is not declared": {`action:      "read"
+			input: {#Place, #Page}
+`, `action:      "archive"
+			input: {#Place, #Page}
+`,
+			`c.cue:28:4: domains.items.tools.list.action: there is no action "archive"; there is create, delete, read, update; actions of your own are declared at the top, actions: archive: effect: "write"`},
+		"a misspelt attribute of an argument": {`@example("DE")`, `@exmaple("DE")`,
+			`c.cue:19:24: @exmaple means nothing; did you mean @example?`},
+		"a misspelt tag": {`@tag(place)`, `@tags(place)`,
+			`c.cue:3:27: @tags means nothing; did you mean @tag?`},
 		"a misspelt section": {`upstreams:`, `upstream:`,
 			`c.cue:7:1: upstream: there is no such field; did you mean upstreams?`},
 		"no upstreams": {depot[strings.Index(depot, "upstreams:"):strings.Index(depot, "defaults:")], "upstreams: {}\n\n",

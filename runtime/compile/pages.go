@@ -108,7 +108,7 @@ func (b *toolCompiler) pager(tool *exec.Tool, step *exec.Step, v cue.Value, fiel
 		return &exec.ByPart{Skip: text(m, "skip"), Top: text(m, "top")}
 	}
 	for _, name := range []string{"link", "nextLink"} {
-		if _, ok := below(v, name); ok && step.Request.Method != "GET" {
+		if _, ok := below(v, name); ok && step.Request.Method != "GET" && !b.known.implies(b.path+".http") {
 			b.fault(field+"."+name, "needs the method GET: a link says nothing of a body")
 		}
 	}

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/metacue/metacue/runtime/call"
 	"github.com/metacue/metacue/runtime/catalog"
 	"github.com/metacue/metacue/runtime/exec"
 	"github.com/metacue/metacue/runtime/jsonschema"
 	"github.com/metacue/metacue/runtime/load"
+	"github.com/metacue/metacue/runtime/words"
 )
 
 // maxName bounds a tool's name together with that of the server: many clients
@@ -86,8 +88,9 @@ func (c *compiler) skills(cat *catalog.Catalog) []catalog.Skill {
 }
 
 // examples checks the arguments of every example against the tool's schema, and
-// makes its request as a call would.
-func (c *compiler) examples(p *exec.Program) {
+// makes its request as a call would. failing are the paths of expressions that no
+// call gets past, which is told already.
+func (c *compiler) examples(p *exec.Program, failing []string) {
 	for _, t := range c.compiled {
 		if t.arguments {
 			continue
@@ -100,13 +103,19 @@ func (c *compiler) examples(p *exec.Program) {
 				if f.Keyword == "required" && len(f.Path) == 0 && slices.Contains(c.meant, f.Name) {
 					continue // a default was meant to stand for it
 				}
-				c.add(instance(path, f), "the example does not fit: %s", f.Message)
+				c.add(instance(path, f), "the example does not fit: %s%s", f.Message, exec.Meant(t.tool.Info.InputSchema, f))
 			}
 			if !fits || t.broken {
 				continue
 			}
-			if _, r := p.Plan(context.Background(), call.Caller{}, t.src.Name, example.Arguments); r.IsError {
-				c.add(path, "the example would be refused: %s", exec.Reason(r))
+			_, r := p.Plan(context.Background(), call.Caller{}, t.src.Name, example.Arguments)
+			why := exec.Reason(r)
+			told := slices.ContainsFunc(failing, func(at string) bool {
+				field, ok := strings.CutPrefix(at, t.src.Path.String()+".")
+				return ok && strings.Contains(why, " "+field+": ")
+			})
+			if r.IsError && !told {
+				c.add(path, "the example would be refused: %s", words.Advised(why))
 			}
 		}
 	}

@@ -23,8 +23,9 @@ const (
 
 // trials tries the expressions and rules of each tool with arguments that its
 // schema accepts, and reports what no call of that shape could make: types that
-// do not go together, look-ups that miss, rules over absent arguments.
-func (c *compiler) trials(p *exec.Program) {
+// do not go together, look-ups that miss, rules over absent arguments. It gives the
+// paths of what it reported.
+func (c *compiler) trials(p *exec.Program) (failing []string) {
 	for _, t := range c.cfg.Tools() {
 		tool := p.Tools[t.Name]
 		if tool == nil || t.Faulty || !evaluates(tool) {
@@ -37,10 +38,12 @@ func (c *compiler) trials(p *exec.Program) {
 				if !told[path] {
 					told[path] = true
 					c.add(t.Path.String()+"."+path, "a call with the arguments %s would fail: %s%s", args, why, advice(path, why))
+					failing = append(failing, t.Path.String()+"."+path)
 				}
 			}
 		}
 	}
+	return failing
 }
 
 // forms gives each tool without examples a call that shows the form of one, unless

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/metacue/metacue/runtime/expr"
 	"github.com/metacue/metacue/runtime/jsonschema"
 	"github.com/metacue/metacue/runtime/load"
+	"github.com/metacue/metacue/runtime/nearest"
 )
 
 // domains compiles the tools, domain by domain. Tools at fault are left out.
@@ -148,7 +150,11 @@ func (b *toolCompiler) compile() *exec.Tool {
 	info.Aliases = strs(v, "aliases")
 	action, ok := b.actions[info.Action]
 	if !ok && info.Action != "" {
-		b.fault("action", "there is no action %q%s", info.Action, didYouMean(info.Action, b.actionNames()))
+		own := ""
+		if len(nearest.Names(info.Action, b.actionNames())) == 0 {
+			own = fmt.Sprintf("; actions of your own are declared at the top, actions: %s: effect: \"write\"", cue.Str(info.Action))
+		}
+		b.fault("action", "there is no action %q%s%s", info.Action, didYouMean(info.Action, b.actionNames()), own)
 	}
 	info.Effect, info.Idempotent = action.Effect, action.Idempotent
 	info.Annotations = catalog.Annotations{

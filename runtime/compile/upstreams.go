@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -49,6 +50,9 @@ func (u *upstream) secrets(region string, fields []bind.Field, tell func(field, 
 	}
 }
 
+// placeholder is what others put a setting into a text by.
+var placeholder = regexp.MustCompile(`\$?\{+[^{}]*\}+|\$\([^()]*\)|\$[A-Za-z_]+|%[sdv]|%\([^()]*\)s?|<[^<>]*>`)
+
 // readUpstreams reads the HTTP APIs and applies the URLs given from outside.
 func (c *compiler) readUpstreams() []rest.Upstream {
 	var ups []rest.Upstream
@@ -60,13 +64,22 @@ func (c *compiler) readUpstreams() []rest.Upstream {
 			address = text(v, "url")
 		}
 		base, err := bind.ParseBase(address)
+		// What is made of something at fault, such as a tag without a value, is not known.
+		unknown := !given && len(c.o.Known) > 0 && !v.LookupPath(parsePath("url")).IsConcrete()
+		if err == nil && strings.Contains(base.Host, "$") {
+			err = fmt.Errorf("the host %s is none", base.Host)
+		}
 		if err != nil {
-			from := ""
+			base = &url.URL{Scheme: "http", Host: "invalid.invalid"}
+		}
+		if err != nil && !unknown {
+			from, instead := "", ""
 			if given {
 				from = "--upstream " + name + ": "
+			} else if m := placeholder.FindString(address); m != "" && !strings.Contains(address, "@") { // no part of a password
+				instead = fmt.Sprintf("; %s is text in CUE: a setting is declared beside, _host: string @tag(host), and put in by \\(_host)", m)
 			}
-			c.add(path+".url", "%s%s", from, strings.ReplaceAll(err.Error(), "\n", "; "))
-			base = &url.URL{Scheme: "http", Host: "invalid.invalid"}
+			c.add(path+".url", "%s%s%s", from, strings.ReplaceAll(err.Error(), "\n", "; "), instead)
 		}
 		u := &upstream{base: base, timeout: c.duration(v, path, "timeout", rest.DefaultTimeout)}
 		up := rest.Upstream{
@@ -111,7 +124,7 @@ func (c *compiler) readUpstreams() []rest.Upstream {
 		u.secrets("headers", u.headers, func(field, why string) { c.add(member(path+".headers", field), "%s", why) })
 		c.upstreams[name] = u
 		c.order = append(c.order, name)
-		if u.faulty = c.faults > before || c.known.implies(path); c.faults == before { // package rest would find the same again
+		if u.faulty = c.faults > before || unknown || c.known.implies(path); c.faults == before && !unknown { // package rest would find the same again
 			ups = append(ups, up)
 		}
 	}

@@ -143,3 +143,19 @@ func TestUpstreamFromOutside(t *testing.T) {
 		t.Errorf("got %v, want %q", findings, want)
 	}
 }
+
+// What others put a setting into a text by is told with what does so here.
+func TestPlaceholders(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://${HOST}/v1":         `invalid character "{" in host name; ${HOST} is text in CUE: a setting is declared beside, _host: string @tag(host), and put in by \(_host)`,
+		"http://{{ .host }}/v1":     `invalid character "{" in host name; {{ .host }} is text in CUE`,
+		"http://$HOST/v1":           `the host $HOST is none; $HOST is text in CUE`,
+		"http://%s/v1":              `invalid URL escape "%s"; %s is text in CUE`,
+		"http://u:${SECRET}@api/v1": `net/url: invalid userinfo`,
+	} {
+		_, got := loadUpstream(t, fmt.Sprintf("url: %q", url))
+		if len(got) != 1 || !strings.Contains(got[0], "upstreams.api.url: "+want) || strings.Contains(got[0], "SECRET") {
+			t.Errorf("%s:\n got %s\nwant %s", url, strings.Join(got, "\n     "), want)
+		}
+	}
+}

@@ -383,7 +383,7 @@ func (p *Program) prepare(ctx context.Context, caller call.Caller, tool *Tool, r
 		}
 		text := f.Message
 		if len(texts) < maxReasons {
-			text += meant(tool.Info.InputSchema, f)
+			text += Meant(tool.Info.InputSchema, f)
 		}
 		texts = append(texts, text)
 	}
@@ -470,8 +470,9 @@ func sentences(err error) []string {
 	return []string{err.Error()}
 }
 
-// meant gives the names that an unknown argument may have been meant for.
-func meant(schema json.RawMessage, f jsonschema.Fault) string {
+// Meant ends a message about an unknown argument with the names that it may have been
+// meant for; "" when there are none.
+func Meant(schema json.RawMessage, f jsonschema.Fault) string {
 	if f.Keyword != "additionalProperties" {
 		return ""
 	}

@@ -34,11 +34,26 @@ func (c *compiler) unfit(v cue.Value, s *shape, before int, what string) {
 		}
 		c.finding(at, "%s: it refers to %s, which is optional or required and so has no value: give its type a definition of its own, and refer to that in both places", what, name)
 	case what == alternativeFits && misses(err):
+	case embedsConflict(v):
+		c.finding(v.Pos(), "%s: %s; alternatives are written A | B", what, reason(err))
 	case s.kinds&^(arrayKind|objectKind) == 0 && !nothing:
 		// A validator makes an error of a list or structure that only lacks something.
 	case nothing, !isLiteral(v.Source()) && v.Validate() != nil:
 		c.finding(v.Pos(), "%s: %s", what, reason(err))
 	}
+}
+
+// embedsConflict says that what a structure embeds goes not together: {"a", "b"}.
+func embedsConflict(v cue.Value) bool {
+	st, ok := expression(v.Source()).(*ast.StructLit)
+	if !ok || !slices.ContainsFunc(st.Elts, func(d ast.Decl) bool { _, ok := d.(*ast.EmbedDecl); return ok }) {
+		return false
+	}
+	own := len(v.Path().Selectors())
+	return slices.ContainsFunc(errors.Errors(v.Validate()), func(e errors.Error) bool {
+		format, _ := e.Msg()
+		return strings.HasPrefix(format, "conflicting values") && len(e.Path()) <= own
+	})
 }
 
 // misses says that a look-up finds nothing: what it falls back on may be meant.

@@ -238,6 +238,15 @@ func (l *loader) uncompiled(err error) {
 			}
 			said[key] = true
 		}
+		if _, operator, ok := strings.Cut(text, "('"); ok { // said of both its sides
+			if key := path + ": " + operator; said[key] {
+				l.mark(path)
+				l.cutAt(at)
+				continue
+			} else {
+				said[key] = true
+			}
+		}
 		// What only its user, now cut out, made use of is no fault.
 		if n := l.cut.node(at); n == nil || !l.used[n] || !strings.Contains(text, "not used") && !strings.Contains(text, "unreferenced") {
 			l.report(at, path, text, "")

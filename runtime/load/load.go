@@ -106,6 +106,7 @@ func load(src source, o Options) (*Config, diag.List) {
 	l.findings = findings
 	l.tags, more = inject(files, o, asked)
 	l.findings = append(l.findings, more...)
+	l.findings = append(l.findings, misspelt(files)...)
 	l.imports(importer{src: src, mod: mod, fetch: o.Fetch})
 	l.cfg.inst = l.instance()
 	l.twice()

@@ -9,6 +9,7 @@ import (
 	"cuelang.org/go/cue/token"
 
 	"github.com/metacue/metacue/runtime/diag"
+	"github.com/metacue/metacue/runtime/words"
 )
 
 // syntaxFindings gives the syntax errors of a file, the first of each line: what
@@ -45,6 +46,7 @@ func syntaxFindings(err error, shown string, data []byte) diag.List {
 		if f.Line > 0 && f.Line <= len(lines) {
 			f.Message += slip(f.Message, lines[f.Line-1], f.Column)
 		}
+		f.Message = words.Advised(f.Message)
 		findings = append(findings, f)
 	}
 	return findings
@@ -121,6 +123,11 @@ func unclosed(name string, data []byte) *bracket {
 	return nil
 }
 
+const (
+	typeName = `(?:string|str|int|integer|number|float|bool|boolean)`
+	declared = "an argument is declared NAME!: T, or NAME?: T"
+)
+
 // slips are habits of other languages, by what stands in the line of the error and
 // what CUE says of it; each says how CUE has it. Where at is not 0, the error is at
 // that group.
@@ -131,6 +138,33 @@ var slips = []struct {
 	advice  string
 }{
 	{"", regexp.MustCompile(`(?:^|\s)()#\s`), 0, "comments begin with //"},
+	// declared
+	{"", regexp.MustCompile(`[\w"][?!]()[?!]\s*:`), 1, "an argument is required (!) or optional (?), not both"},
+	{"expected operand", regexp.MustCompile(`^\s*(?:[\w$]+:\s*)*()[?!]\w`), 1, "the mark stands behind the name, NAME?: T"},
+	{"expected operand, found ':'", regexp.MustCompile(`[\w"?!]:():`), 1, "a field is written NAME: VALUE"},
+	{"", regexp.MustCompile(`^\s*(?:[\w$]+:\s*)*` + typeName + `\s+()[A-Za-z_]`), 1, declared},
+	{"", regexp.MustCompile(`^\s*(?:[\w$]+:\s*)*[A-Za-z_]\w*[?!]?\s+()` + typeName + `\b`), 1, declared},
+	{"", regexp.MustCompile(`^\s*(?:const|var|let|val|field|type|def|public|private)\s+()[A-Za-z_]`), 0, declared},
+	{"", regexp.MustCompile(`^\s*[A-Za-z_$][\w$]*\s*():?=[^=~]`), 0, "a field is written NAME: VALUE"},
+	{"", regexp.MustCompile(`()=>`), 0, "what is made of each element of a list is [for x in LIST {…}]"},
+	// types
+	{"", regexp.MustCompile(`\w\[()\]`), 1, "a list of any number is written [...T], and an element [0]"},
+	{"", regexp.MustCompile(`\b(?:int|number|float|string)()[\[(]`), 0, "bounds are written int & >=1 & <=50"},
+	{"", regexp.MustCompile(`\d()\.\.`), 1, "bounds are written >=1 & <=50"},
+	{"", regexp.MustCompile(`[\]})"]()[?!]\s*$`), 0, "? and ! stand behind the name: NAME?: T"},
+	{"", regexp.MustCompile(`\b` + typeName + `()!\s*$`), 0, "? and ! stand behind the name: NAME?: T"},
+	{"", regexp.MustCompile(`(?::|=~)\s*()[/^]`), 1, "a pattern is written =~\"^a\""},
+	{"", regexp.MustCompile(`:\s*()in\s*\[`), 0, "alternatives are written A | B"},
+	{"", regexp.MustCompile(`:\s*\(\s*"[^"]*"\s*(),`), 1, "alternatives are written A | B"},
+	{"", regexp.MustCompile(`:\s*()\.\.\.`), 1, "a list of any number is written [...T]"},
+	// expressions
+	{"", regexp.MustCompile(`\s()\?\s.*:`), 0, "CUE has no ?: and picks the first that stands: [if CONDITION {A}, B][0]"},
+	{"", regexp.MustCompile(`\[[^\[\]]*\S\s+()for\s`), 1, "a list is made by [for x in LIST {x}]"},
+	{"", regexp.MustCompile(`[\w\])]\s+()in\s`), 1, "whether a list holds an element is list.Contains(LIST, x), of the package list"},
+	{"", regexp.MustCompile(`\{\s*\.\.\.()[A-Za-z]`), 1, "a structure within another stands by itself, {x, NAME: VALUE}"},
+	{"", regexp.MustCompile(`[\s:][a-z]()"`), 1, "a value is put into a text by \"\\(x)\""},
+	{"illegal character", regexp.MustCompile(`()%`), 1, "the rest of a division is rem(A, B), and multiples are math.MultipleOf(N)"},
+	{"", regexp.MustCompile(`();`), 1, "fields stand in lines of their own, or with commas between them"},
 	{"", regexp.MustCompile(`^\s*(?:[\w$]+:\s*)*()[A-Za-z_$][\w$]*(?:-[\w$]+)+[?!]?:`), 0, "a name with - in it is written in quotes"},
 	{"", regexp.MustCompile(`\[\]()[A-Za-z_#{]`), 1, "a list of any number is written [...T]"},
 	{"", regexp.MustCompile(`:\s*()if\s`), 0, "a field that depends on a condition is written in it, if CONDITION {NAME: A}, and a choice [if CONDITION {A}, B][0]"},
@@ -141,8 +175,8 @@ var slips = []struct {
 	{"", regexp.MustCompile(`()\?\?`), 0, "a value to fall back on is written *A | B"},
 	{"", regexp.MustCompile("()`"), 1, "strings are written in double quotes"},
 	{"", regexp.MustCompile(`[^=!<>~]()=[^=~]`), 1, "a default is written T | *VALUE"},
-	{"", regexp.MustCompile(`\s()\?\s.*:`), 1, "CUE has no ?: and picks the first that stands: [if CONDITION {A}, B][0]"},
 	{"", regexp.MustCompile(`()'[^']*$`), 1, "strings are written in double quotes"},
+	{"missing ','", regexp.MustCompile(`^\s*(?:[\w$]+:\s*)+"[^"]*"\s+()"`), 1, "texts are put together by +"},
 }
 
 // slip ends a message about an error in a line, at a column.

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
+	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/literal"
 	"cuelang.org/go/cue/parser"
 	"cuelang.org/go/cue/token"
@@ -122,14 +124,35 @@ func (t *tag) refusal() string {
 	}
 	switch {
 	case pattern && len(such) > 0:
-		return message + ": it must " + either(may) + ", such as " + either(such)
+		return message + ": it must " + either(may) + ", such as " + either(such) + t.typed()
 	case len(such) > 0:
 		may = append(may, "be "+either(such))
 	}
-	if len(may) == 0 {
-		return message
+	if len(may) > 0 {
+		message += ": it must " + either(may)
 	}
-	return message + ": it must " + either(may)
+	return message + t.typed()
+}
+
+// typed says how a tag is declared whose value is meant to be no text, where that is
+// why it does not fit.
+func (t *tag) typed() string {
+	if t.kind != "string" {
+		return ""
+	}
+	for _, kind := range []string{"int", "number", "bool"} {
+		as := *t
+		as.kind = kind
+		lit, err := tagLiteral(&as, t.value)
+		if err != nil {
+			continue
+		}
+		v := cuecontext.New().BuildExpr(&ast.BinaryExpr{X: t.declared, Op: token.AND, Y: lit})
+		if v.Validate(cue.Concrete(true)) == nil {
+			return fmt.Sprintf("; a tag is a text unless it says otherwise, @tag(%s,type=%s)", t.name, kind)
+		}
+	}
+	return ""
 }
 
 // inWords says what a constraint wants, to stand after "must". matches says that
@@ -293,6 +316,30 @@ func findTags(files []*ast.File) ([]*tag, diag.List) {
 		})
 	}
 	return tags, findings
+}
+
+// attributes are those that mean something here, on a field.
+var attributes = []string{"example", "tag"}
+
+// misspelt finds attributes that are nearly one of those: CUE lets any pass.
+func misspelt(files []*ast.File) (findings diag.List) {
+	for _, file := range files {
+		ast.Walk(file, func(n ast.Node) bool {
+			f, ok := n.(*ast.Field)
+			if !ok {
+				return true
+			}
+			for _, a := range f.Attrs {
+				for _, own := range attributes {
+					if name := a.Name(); name != own && nearest.Distance(strings.ToLower(name), own) <= len(own)/3 {
+						findings = append(findings, finding(a.Pos(), "", fmt.Sprintf("@%s means nothing; did you mean @%s?", name, own)))
+					}
+				}
+			}
+			return true
+		}, nil)
+	}
+	return findings
 }
 
 func parseTag(a *ast.Attribute) (*tag, error) {

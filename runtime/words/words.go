@@ -88,7 +88,7 @@ var habits = []struct {
 	{regexp.MustCompile(`undefined field: (?:length|size|count)$`), `$0; how many there are is len(x)`},
 	{regexp.MustCompile(`(?:list element .* in argument|^error in call to strings\.Join).*`), `$0; texts are made of the elements by [for x in LIST {"\(x)"}]`},
 	// operators
-	{regexp.MustCompile(`cannot use .* as type bool in \|\|$`), `$0, which is for conditions; a value to fall back on is written *A | B`},
+	{regexp.MustCompile(`cannot use .* as type bool in \|\|$`), `$0, which is for conditions; alternatives are written A | B, and a value to fall back on *A | B`},
 	{regexp.MustCompile(`cannot use .* as type bool in &&$`), `$0, which is for conditions; a choice is written [if CONDITION {A}, B][0]`},
 	{regexp.MustCompile(`Addition of lists is superseded.*`), `lists are put together by list.Concat([A, B]), of the package list`},
 	{regexp.MustCompile(`Multiplication of lists is superseded.*`), `lists are repeated by list.Repeat(A, N), of the package list`},

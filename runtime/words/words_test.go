@@ -32,7 +32,7 @@ func TestOf(t *testing.T) {
 		{`import "strings", x: strings.Upper("a")`, `the package strings has no function Upper`},
 		{`x: {a: 1}.length`, `undefined field: length; how many there are is len(x)`},
 		{`import "strings", x: strings.Join([1, 2], ",")`, `invalid list element 0 in argument 0 to call: cannot use value 1 (int) as string; texts are made of the elements by [for x in LIST {"\(x)"}]`},
-		{`x: [1] || []`, `cannot use [1] (type list) as type bool in ||, which is for conditions; a value to fall back on is written *A | B`},
+		{`x: [1] || []`, `cannot use [1] (type list) as type bool in ||, which is for conditions; alternatives are written A | B, and a value to fall back on *A | B`},
 		{`x: "a" && true`, `cannot use "a" (type string) as type bool in &&, which is for conditions; a choice is written [if CONDITION {A}, B][0]`},
 		{`x: [1] + [2]`, `lists are put together by list.Concat([A, B]), of the package list`},
 		{`x: [1] * 2`, `lists are repeated by list.Repeat(A, N), of the package list`},
