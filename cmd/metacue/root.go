@@ -124,10 +124,15 @@ func (s *settings) with() []string {
 // one that does not: one that was merely found it may not use unless it is named.
 func (s *settings) again() ([]string, error) {
 	src, err := s.choose(nil, false)
-	if err != nil || src.dir == "" {
-		return s.with(), err
+	var args []string
+	if src.dir != "" {
+		args = append(args, "-c", src.dir)
 	}
-	return append([]string{"-c", src.dir}, s.with()...), nil
+	args = append(args, s.with()...)
+	if s.keepGoing {
+		args = append(args, "--keep-going")
+	}
+	return args, err
 }
 
 // bounds gives what may be reached.

@@ -120,7 +120,7 @@ func (g gone) toldInJSON(text string) bool {
 }
 
 // fromTool gives the tool without what names something that is gone: itself, where
-// there is nothing. Of its examples those go whose arguments do.
+// there is nothing. Of its examples those go whose arguments do, and so does its sample.
 func (g gone) fromTool(t *Tool) *Tool {
 	if len(g.names) == 0 {
 		return t
@@ -139,6 +139,9 @@ func (g gone) fromTool(t *Tool) *Tool {
 		}
 		same = same && description == x.Description
 		in.Examples = append(in.Examples, Example{description, x.Arguments})
+	}
+	if g.inData(t.Sample) {
+		same, in.Sample = false, nil
 	}
 	if same {
 		return t

@@ -156,6 +156,12 @@ func TestSchemaExamples(t *testing.T) {
 		{"First", json.RawMessage(`{"by":"secret_purge"}`)},
 		{"Second", json.RawMessage(`{"secret_purge":{"to":["purge"]}}`)},
 	}}
+	for sample, kept := range map[string]bool{`{"kind":"a"}`: true, `{"kind":"secret_purge"}`: false} {
+		x := &Tool{Sample: json.RawMessage(sample)}
+		if got := g.fromTool(x).Sample; (got != nil) != kept || x.Sample == nil {
+			t.Errorf("the sample %s became %s", sample, got)
+		}
+	}
 	if got := g.fromTool(tool).Examples; len(got) != 1 || got[0].Description != "Second" {
 		t.Errorf("examples are left: %+v", got)
 	}

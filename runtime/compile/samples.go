@@ -63,24 +63,12 @@ func (c *compiler) forms(p *exec.Program) {
 // like is left open: there its name stands.
 func formOf(t *exec.Tool) json.RawMessage {
 	s, ok := newSampler(t.Info.InputSchema)
-	if !ok {
+	s.name = "arguments" // names are told, down to the innermost
+	v, made := s.object(s.root, false, 0)
+	if !ok || !made {
 		return nil
 	}
-	properties, _ := s.root["properties"].(map[string]any)
-	required, _ := s.root["required"].([]any)
-	call := []byte("{")
-	for i, name := range required {
-		s.name, _ = name.(string)
-		v, ok := s.value(properties[s.name], false, 0)
-		if !ok {
-			return nil
-		}
-		if i > 0 {
-			call = append(call, ',')
-		}
-		call = slices.Concat(call, compactJSON(s.name), []byte(":"), compactJSON(v))
-	}
-	call = append(call, '}')
+	call := compactJSON(v)
 	for _, f := range t.Validator.Validate(call) {
 		if !slices.Contains([]string{"pattern", "format", "minLength", "maxLength"}, f.Keyword) {
 			return nil
@@ -356,27 +344,57 @@ func (s sampler) value(schema any, full bool, depth int) (any, bool) {
 	return "x", true
 }
 
+// record is a JSON object whose members stay in order.
+type record []struct {
+	name  string
+	value any
+}
+
+// MarshalJSON writes the members as they come.
+func (r record) MarshalJSON() ([]byte, error) {
+	b := []byte("{")
+	for i, m := range r {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = slices.Concat(b, compactJSON(m.name), []byte(":"), compactJSON(m.value))
+	}
+	return append(b, '}'), nil
+}
+
+// object makes an object: its required members as they are listed, and with full the
+// others too.
 func (s sampler) object(m map[string]any, full bool, depth int) (any, bool) {
-	out := map[string]any{}
+	out := record{}
 	required, _ := m["required"].([]any)
 	properties, _ := m["properties"].(map[string]any)
-	for name, p := range properties {
-		if must := slices.Contains(required, any(name)); must || full {
-			if s.name != "" {
-				s.name = name
-			}
-			v, ok := s.value(p, full, depth+1)
-			if !ok && must {
-				return nil, false
-			}
-			if ok {
-				out[name] = v
-			}
+	add := func(name string, p any) bool {
+		if s.name != "" {
+			s.name = name
+		}
+		v, ok := s.value(p, full, depth+1)
+		if ok {
+			out = append(out, struct {
+				name  string
+				value any
+			}{name, v})
+		}
+		return ok
+	}
+	for _, name := range required {
+		name, _ := name.(string)
+		if p, ok := properties[name]; ok && !add(name, p) {
+			return nil, false
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if full && !slices.Contains(required, any(name)) {
+			add(name, properties[name])
 		}
 	}
 	if len(properties) == 0 && full {
-		if v, ok := s.value(m["additionalProperties"], full, depth+1); ok {
-			out["key"] = v
+		if _, ok := m["additionalProperties"]; ok {
+			add("key", m["additionalProperties"])
 		}
 	}
 	return out, true

@@ -11,7 +11,7 @@ import (
 // there is none where there are examples or the call would be refused.
 func TestSamples(t *testing.T) {
 	for name, c := range map[string]struct{ tool, want string }{
-		"types":    {`input: {n!: int, id!: string, on!: bool, rows!: [...{sku!: string, qty?: int}], top?: int}`, `{"n":7,"id":"<id>","on":true,"rows":[{"sku":"<sku>"}]}`},
+		"types":    {`input: {n!: int, id!: string, on!: bool, rows!: [...{sku!: string, qty?: int, kind!: "b" | "a"}], top?: int}`, `{"n":7,"id":"<id>","on":true,"rows":[{"sku":"<sku>","kind":"b"}]}`},
 		"values":   {`input: {kind!: "a" | "b", size!: int & >=3, ref!: string @example("x<y")}`, `{"kind":"a","size":3,"ref":"x<y"}`},
 		"text":     {`input: {ref!: =~"^refs/", code!: strings.MinRunes(20)}`, `{"ref":"<ref>","code":"<code>"}`},
 		"nothing":  {`input: {}`, `{}`},
