@@ -143,7 +143,10 @@ func searchText(w io.Writer, hits []search.Hit, explain bool) error {
 		var parts [][]term.Cell
 		for _, m := range h.Why {
 			word := m.Word
-			if m.As != "" {
+			switch {
+			case m.How == search.Name:
+				word += fmt.Sprintf(" of %s (%s)", m.As, m.How)
+			case m.As != "":
 				word += fmt.Sprintf(" taken for %s (%s)", m.As, m.How)
 			}
 			parts = append(parts, []term.Cell{{Text: fmt.Sprintf("%5.2f", m.Score), Style: term.Dim}, {Text: word}, {Text: "in " + strings.Join(m.Fields, ", "), Style: term.Dim}})

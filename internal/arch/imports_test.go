@@ -53,7 +53,7 @@ var packages = map[string][]string{
 	"internal/term":        {},
 	"internal/scenario":    {"internal/sample", "runtime/tokens"},
 	"internal/skillrules":  {"runtime/tokens"},
-	"internal/searchbench": {"runtime/catalog", "runtime/search"},
+	"internal/searchbench": {"cue", "runtime/load", "runtime/compile", "runtime/catalog", "runtime/search"},
 	"cmd/metacue": {"schema", "cue", "runtime/diag", "runtime/nearest", "runtime/catalog", "runtime/call", "runtime/load",
 		"runtime/compile", "runtime/exec", "runtime/bind", "runtime/rest", "runtime/signature", "runtime/search", "runtime/surface", "runtime/tokens", "runtime/serve", "runtime/expect", "runtime/hosts", "runtime/skill", "runtime/account", "internal/demo", "internal/term"},
 }

@@ -8,23 +8,77 @@ import (
 	"testing"
 )
 
-// TestOwnSet holds the ranking above plain BM25 on the project's own set.
-func TestOwnSet(t *testing.T) {
-	s, err := readSet("testdata/office.json")
+// TestOwnSets holds the ranking above plain BM25 on the project's own sets.
+func TestOwnSets(t *testing.T) {
+	for _, file := range []string{"testdata/office.json", "testdata/shop.json"} {
+		s, err := readSet(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, ours := measure(s, rankings[0].over(s.catalog)), measure(s, ours.over(s.catalog))
+		if ours.recall5 < plain.recall5+0.05 || ours.recall5 < 0.95 || ours.ndcg10 < 0.89 || ours.ndcg10 < plain.ndcg10+0.05 {
+			t.Errorf("%s: ours %+v, plain %+v", s.name, ours, plain)
+		}
+	}
+}
+
+// TestByName holds how often a tool that is asked for by its own name is the first,
+// and among the first five, whatever the form: said in full, and misspelt.
+func TestByName(t *testing.T) {
+	builtIn, err := builtIn()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var plain, ours figures
-	for _, r := range rankings {
-		switch r.name {
-		case "plain":
-			plain = measure(s, r.over(s.catalog))
-		case "search":
-			ours = measure(s, r.over(s.catalog))
+	office, err := readSet("testdata/office.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shop, err := readSet("testdata/shop.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// floor is lower where one letter is wrong, or two words are one: then it may be
+	// another word.
+	floors := func(form string) (recall1, recall5 float64) {
+		switch form {
+		case "snake_case", "camelCase", "kebab-case", "UPPER_CASE", "inonepiece", "words":
+			return 1, 1
+		case "other number":
+			return 0.93, 1
+		case "the lasttwo joined":
+			return 0.9, 1
+		case "letter left out", "letter twice", "letters swapped", "wrong letter", "short word misspelt":
+			return 0.9, 0.96
+		}
+		return 0.97, 1
+	}
+	for _, s := range []*set{builtIn, office, shop} {
+		find := ours.over(s.catalog)
+		for _, form := range forms {
+			asked := byName(s.catalog, form)
+			f := measure(asked, find)
+			if at1, at5 := floors(form.name); len(asked.queries) == 0 || f.recall1 < at1 || f.recall5 < at5 {
+				t.Errorf("%s, %s: recall@1 %.3f of %.3f, recall@5 %.3f of %.3f, of %d queries", s.name, form.name, f.recall1, at1, f.recall5, at5, len(asked.queries))
+			}
 		}
 	}
-	if ours.recall5 < plain.recall5+0.05 || ours.recall5 < 0.9 || ours.ndcg10 < plain.ndcg10+0.05 {
-		t.Errorf("ours %+v, plain %+v", ours, plain)
+}
+
+func TestForms(t *testing.T) {
+	got := map[string]string{}
+	for _, f := range forms {
+		got[f.name] = f.ask(nameWords("list_pullRequest-threads"))
+	}
+	for form, want := range map[string]string{
+		"snake_case": "list_pull_request_threads", "camelCase": "listPullRequestThreads", "inonepiece": "listpullrequestthreads",
+		"VERB the REST": "list the pull request threads", "REST, VERB": "pull request threads list", "reversed": "threads request pull list",
+		"other number": "list pull request thread", "the lasttwo joined": "list the pull requestthreads",
+		"letter left out": "list pull reuest threads", "letter twice": "list pull reqquest threads", "letters swapped": "list pull reuqest threads",
+		"wrong letter": "list pull rexuest threads", "short word misspelt": "list pll request threads",
+	} {
+		if got[form] != want {
+			t.Errorf("%s: got %q, want %q", form, got[form], want)
+		}
 	}
 }
 
@@ -89,7 +143,8 @@ func TestRun(t *testing.T) {
 	if err := run(&out, []string{"testdata/office.json"}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"office               plain        50       60", "office               search     1000", "recall@5", "nDCG@10"} {
+	for _, want := range []string{"office               plain        50       60", "office               search     1000", "recall@5", "nDCG@10",
+		"office               VERB the REST              50", "built-in             reversed                  11"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, out.String())
 		}

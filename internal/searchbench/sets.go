@@ -10,7 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	config "github.com/metacue/metacue/cue"
 	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/compile"
+	"github.com/metacue/metacue/runtime/load"
 )
 
 // set is tools and queries for which the right tools are known.
@@ -27,7 +30,7 @@ type query struct {
 
 // readSet reads a set from FILE or FILE=OPENAPI.
 //
-// A file of the first kind is {"tools": [{"name", "description", "inputSchema"?}],
+// A file of the first kind is {"tools": [{"name", "description", "effect"?, "inputSchema"?}],
 // "queries": [{"query", "tools": [NAME]}]}; one of the second, which needs the
 // description of its API, [{"query", "solution": ["GET /path"]}]. That of NAME-API.json
 // is found by itself in ../openapi/API.json.
@@ -68,6 +71,19 @@ func readSet(arg string) (*set, error) {
 	return s, nil
 }
 
+// builtIn is the built-in catalog, without queries.
+func builtIn() (*set, error) {
+	cfg, findings := load.FS(config.Files, "built-in", load.Options{})
+	if len(findings) > 0 {
+		return nil, fmt.Errorf("the built-in configuration: %v", findings)
+	}
+	p, findings := compile.Compile(cfg, compile.Options{})
+	if len(findings) > 0 {
+		return nil, fmt.Errorf("the built-in configuration: %v", findings)
+	}
+	return &set{name: "built-in", catalog: p.Catalog}, nil
+}
+
 // described finds the OpenAPI description that a file NAME-API.json is about:
 // ../openapi/API.json, from where it is; "" where there is none.
 func described(file string) string {
@@ -83,6 +99,7 @@ func (s *set) readTools(data []byte) error {
 	var in struct {
 		Tools []struct {
 			Name, Description string
+			Effect            catalog.Effect
 			InputSchema       json.RawMessage
 		}
 		Queries []struct {
@@ -95,7 +112,7 @@ func (s *set) readTools(data []byte) error {
 	}
 	var tools []*catalog.Tool
 	for _, t := range in.Tools {
-		tools = append(tools, &catalog.Tool{Name: t.Name, Description: t.Description, InputSchema: t.InputSchema})
+		tools = append(tools, &catalog.Tool{Name: t.Name, Description: t.Description, Effect: t.Effect, InputSchema: t.InputSchema})
 	}
 	s.catalog = newCatalog(tools)
 	for _, q := range in.Queries {

@@ -33,6 +33,9 @@ var fields = []struct {
 // fieldSet is a set of fields: bit i is fields[i].
 type fieldSet uint16
 
+// inName is the first of the fields.
+const inName fieldSet = 1
+
 func (s fieldSet) names() []string {
 	var names []string
 	for i, f := range fields {

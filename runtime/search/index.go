@@ -11,19 +11,34 @@ import (
 // index says which tools have which words.
 type index struct {
 	tools []*catalog.Tool
+	// names are the words of the tools' names.
+	names []nameWords
 	// terms are the stems of words.
 	terms map[string][]posting
+	// idf is how rare each term is (inverse document frequency), above 0.
+	idf map[string]float64
 	// spelling is the shortest word of each stem, the first of several.
 	spelling map[string]string
-	// inText holds the terms that stand somewhere by themselves; the others are only
-	// names in one piece (listpullrequests), which nothing is near to.
-	inText map[string]bool
+	// written holds the words of each term, as they stand somewhere by themselves. The
+	// terms without are only names in one piece (listpullrequests), which nothing is
+	// near to.
+	written map[string][]spelled
+	// inNames holds the terms of names, pairs those that stand there side by side.
+	inNames map[string]bool
+	pairs   map[[2]string]bool
 	// initials are the terms that go by their first letters.
 	initials map[string][]string
 	// byName gives the tools of a name or alias, folded.
 	byName map[string][]int
 	// shapes are the stems, sorted, as words are compared with them.
 	shapes []shape
+}
+
+// nameWords are the words of one tool's name: as they are written, and how many
+// different ones are more than grammar.
+type nameWords struct {
+	written map[string]bool
+	telling int
 }
 
 // posting says how much a term counts for one tool: its part of the score.
@@ -39,7 +54,8 @@ const k1 = 1.6
 
 // build reads the tools of a catalog.
 func build(c *catalog.Catalog) index {
-	x := index{tools: c.Tools(), terms: map[string][]posting{}, spelling: map[string]string{}, inText: map[string]bool{}, byName: map[string][]int{}}
+	x := index{tools: c.Tools(), terms: map[string][]posting{}, idf: map[string]float64{}, spelling: map[string]string{},
+		written: map[string][]spelled{}, inNames: map[string]bool{}, pairs: map[[2]string]bool{}, byName: map[string][]int{}}
 	actions := map[string]catalog.Action{}
 	for _, a := range c.Actions {
 		actions[a.Name] = a
@@ -59,7 +75,9 @@ func build(c *catalog.Catalog) index {
 				}
 			}
 			texts = append(texts, counted)
-			short.count(words(t.Name), stem)
+			name := slices.DeleteFunc(words(t.Name), func(w token) bool { return w.whole })
+			short.count(name, stem)
+			x.names = append(x.names, x.readName(name, stem))
 		}
 	}
 	for i, text := range texts {
@@ -71,16 +89,34 @@ func build(c *catalog.Catalog) index {
 	for term, postings := range x.terms {
 		n := float64(len(postings))
 		idf := math.Log(1 + (float64(len(x.tools))-n+0.5)/(n+0.5))
+		x.idf[term] = idf
 		for i, p := range postings {
 			postings[i].weight = idf * p.weight * (k1 + 1) / (p.weight + k1)
 		}
-		if x.inText[term] {
-			x.shapes = append(x.shapes, shape{term, spell(x.spelling[term]), spell(term)})
+		if written := x.written[term]; written != nil {
+			x.shapes = append(x.shapes, shape{term, written, spell(term)})
 		}
 	}
 	x.initials = short.known()
 	slices.SortFunc(x.shapes, func(a, b shape) int { return strings.Compare(a.term, b.term) })
 	return x
+}
+
+// readName takes in the words of a tool's name.
+func (x *index) readName(name []token, stem stemmer) nameWords {
+	out := nameWords{written: map[string]bool{}}
+	terms := map[string]bool{}
+	for i, w := range name {
+		term := stem.stem(w.text)
+		if !terms[term] && !grammar[w.text] {
+			out.telling++
+		}
+		terms[term], x.inNames[term], out.written[w.text] = true, true, true
+		if i > 0 {
+			x.pairs[[2]string{stem.stem(name[i-1].text), term}] = true
+		}
+	}
+	return out
 }
 
 // tally is how often each term stands in each field of one tool.
@@ -98,8 +134,8 @@ func (x *index) count(s source, stem stemmer) tally {
 			for _, w := range all {
 				term := stem.stem(w.text)
 				out.counts[f][term]++
-				if !w.whole {
-					x.inText[term] = true
+				if !w.whole && !slices.ContainsFunc(x.written[term], func(o spelled) bool { return o.text == w.text }) {
+					x.written[term] = append(x.written[term], spell(w.text))
 				}
 				if old, ok := x.spelling[term]; !ok || len(w.text) < len(old) || len(w.text) == len(old) && w.text < old {
 					x.spelling[term] = w.text

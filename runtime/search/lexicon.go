@@ -2,9 +2,9 @@ package search
 
 import "strings"
 
-// stopWords are left out of queries: words of grammar, of asking, and those that
-// any request may hold. They are not chosen by any set of queries.
-var stopWords = wordSet(`
+// grammar holds words that say nothing about what is asked for: they are left out of
+// queries. Neither these nor those of asking are chosen by any set of queries.
+var grammar = wordSet(`
 	a an the this that these those it its he she they him his her hers their theirs them i me my mine we us our ours you your yours
 	myself yourself himself herself itself ourselves themselves
 	and or but nor so if then than as of at by for with without within about into onto through throughout to from in on up down off out over
@@ -15,7 +15,12 @@ var stopWords = wordSet(`
 	not no yes ok okay what whatever which who whom whose when where why how there here all any each every few more most other others
 	another some such only own same too very just also even still yet already once ever never always often sometimes usually soon now
 	one ones etc eg ie
+`)
 
+// asking holds words that any request may hold. They are left out of queries too,
+// but where they say what a tool does (synonyms) or stand in the name of one: get_build,
+// list_types.
+var asking = wordSet(`
 	want wants wanted wanting need needs needed needing like likes liked love help helps helped helping please kindly assist assists assisting
 	assistance provide provides provided providing give gives gave given giving tell tells told telling know knows known knowing let lets
 	look looks looked looking seek seeks seeking interest interested interesting wonder wondering curious try tries tried trying able
@@ -39,6 +44,7 @@ var synonyms = synonymTable(`
 	update edit modify change set patch alter
 	get fetch retrieve read view show
 	list enumerate browse
+	get list find show
 	search find lookup query
 	send post submit publish
 	start run launch trigger execute queue
@@ -64,7 +70,8 @@ func wordSet(s string) map[string]bool {
 	return set
 }
 
-// synonymTable gives the stems that each stem shares a line with.
+// synonymTable gives the stems that each stem shares a line with, one of two lines
+// those of both.
 func synonymTable(s string) map[string][]string {
 	stem := newStemmer()
 	table := map[string][]string{}

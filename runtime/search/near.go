@@ -20,17 +20,26 @@ const (
 	Synonym  How = "synonym"  // they say the same of what a tool does
 	Form     How = "form"     // one begins as the other does: rental, rent; repo, repository
 	Typo     How = "typo"     // they differ by slips of the pen
-	Part     How = "part"     // the word is put together from it and another: pull, of pullrequest
+	Joined   How = "joined"   // the word is two words of a name, written as one: pull, of pullrequest
+	Part     How = "part"     // the word is put together from it and another
 	Initials How = "initials" // the word is the first letters of words of a name: pr
 	Lookup   How = "look-up"  // the word names something, which has to be looked up first
+	Name     How = "name"     // the words say so much of the tool's name (nameWeight)
 )
 
-// near says whether it is a guess: guesses lift no destructive tool.
-func (h How) near() bool { return h != Itself && h != Synonym }
+// ways says what a word counts by the way in which it was met, at most, and whether
+// that way is a guess: guesses lift no destructive tool. Each weight stands in the
+// middle of a range that makes little difference (internal/searchbench).
+var ways = map[How]struct {
+	weight float64
+	guess  bool
+}{
+	Itself: {1, false}, Synonym: {0.3, false}, Joined: {0.9, false}, Form: {0.6, true}, Typo: {0.6, true}, Part: {0.6, true},
+	Initials: {0.6, true}, Lookup: {0.8, true},
+}
 
-// weights is what a word counts by the way in which it was met, at most. Each stands
-// in the middle of a range that makes little difference (internal/searchbench).
-var weights = map[How]float64{Itself: 1, Synonym: 0.3, Form: 0.6, Typo: 0.6, Part: 0.6, Initials: 0.6, Lookup: 0.8}
+// near says whether it is a guess.
+func (h How) near() bool { return ways[h].guess }
 
 // meaning is a term of the index that a word may stand for.
 type meaning struct {
@@ -54,35 +63,49 @@ func (x *index) meanings(query []word) []meaning {
 	for _, w := range query {
 		group++
 		begin := len(out)
+		_, known := x.spelling[w.stem]
 		add := func(how How, term string, similarity float64) {
 			same := func(m meaning) bool { return m.term == term }
 			if how == Itself || !given[term] && !slices.ContainsFunc(out[begin:], same) {
-				out = append(out, meaning{w.text, term, how, weights[how] * similarity, group})
+				out = append(out, meaning{w.text, term, how, ways[how].weight * similarity, group})
 			}
 		}
-		_, known := x.spelling[w.stem]
+		// noRarer keeps a word that the catalog knows from counting more where it is
+		// taken for a rarer one than where it stands itself.
+		noRarer := func(term string) float64 {
+			if idf, ok := x.idf[w.stem]; ok {
+				return min(1, idf/x.idf[term])
+			}
+			return 1
+		}
 		if known {
-			add(Itself, w.stem, 1)
+			add(Itself, w.stem, x.asked(w))
 		}
 		for _, s := range synonyms[w.stem] {
 			if _, ok := x.spelling[s]; ok {
-				add(Synonym, s, 1)
+				add(Synonym, s, noRarer(s))
 			}
 		}
-		if !known {
-			for _, term := range x.parts(w.text) {
-				group++
-				add(Part, term, 1)
-			}
+		parts, how := x.parts(w.text, known)
+		for _, term := range parts {
 			group++
+			add(how, term, 1)
 		}
-		for _, n := range x.near(w, known) {
-			add(n.how, n.term, n.weight)
+		if how != Joined {
+			if len(parts) > 0 {
+				group++
+			}
+			for _, n := range x.near(w, known) {
+				add(n.how, n.term, n.weight*noRarer(n.term))
+			}
 		}
 		short := x.initials[w.text]
+		if short == nil {
+			short = x.initials[strings.TrimSuffix(w.text, "s")] // PRs
+		}
 		for _, term := range short {
 			group++
-			add(Initials, term, 1)
+			add(Initials, term, noRarer(term))
 		}
 		if known {
 			continue
@@ -92,7 +115,21 @@ func (x *index) meanings(query []word) []meaning {
 		}
 	}
 	if _, ok := x.spelling[lookup]; ok && name != "" && !given[lookup] {
-		out = append(out, meaning{name, lookup, Lookup, weights[Lookup], group + 1})
+		out = append(out, meaning{name, lookup, Lookup, ways[Lookup].weight, group + 1})
+	}
+	return out
+}
+
+// asked says how much a known word of a query counts, from 0 to 1. One of asking
+// is no rarer than its synonyms are: whoever says show may mean get.
+func (x *index) asked(w word) float64 {
+	out := 1.0
+	if asking[w.text] {
+		for _, s := range synonyms[w.stem] {
+			if idf, ok := x.idf[s]; ok {
+				out = min(out, idf/x.idf[w.stem])
+			}
+		}
 	}
 	return out
 }
@@ -103,7 +140,7 @@ const maxNear = 3
 // shape is a term with what makes comparing quick.
 type shape struct {
 	term    string
-	written spelled // the shortest word of the term
+	written []spelled // the words of the term
 	stem    spelled
 }
 
@@ -122,7 +159,8 @@ func spell(text string) spelled {
 }
 
 // near gives the terms that are near to a word, the nearest first. Slips of the
-// pen are looked for where the catalog does not know the word.
+// pen are looked for where the catalog does not know the word; only the fewest
+// that explain it count.
 func (x *index) near(w word, known bool) []meaning {
 	var out []meaning
 	if len(w.stem) < minNear {
@@ -130,19 +168,34 @@ func (x *index) near(w word, known bool) []meaning {
 	}
 	if !known {
 		written, stem := spell(w.text), spell(w.stem)
+		least := maxSlips
 		for _, s := range x.shapes {
-			similarity := max(slip(written, s.written), slip(stem, s.stem))
-			if similarity > 0 {
-				out = append(out, meaning{term: s.term, how: Typo, weight: similarity})
+			// A form that no text has is as far as one slip more.
+			n, length := slips(stem, s.stem)+1, max(len(w.stem), len(s.term))
+			for _, o := range s.written {
+				if m := slips(written, o); m < n {
+					n, length = m, max(len(w.text), len(o.text))
+				}
+			}
+			if n < least {
+				out, least = nil, n
+			}
+			if n == least {
+				out = append(out, meaning{term: s.term, how: Typo, weight: 1 - float64(n)/float64(length)})
 			}
 		}
 	}
+	misspelt := len(out) > 0
 	begin, _ := slices.BinarySearchFunc(x.shapes, w.stem[:minNear], func(s shape, p string) int { return strings.Compare(s.term, p) })
 	for _, s := range x.shapes[begin:] {
 		if !strings.HasPrefix(s.term, w.stem[:minNear]) {
 			break
 		}
-		if similarity := sameForm(w.stem, s.term); similarity > 0 && s.term != w.stem {
+		whole := strings.HasPrefix(s.term, w.stem) || strings.HasPrefix(w.stem, s.term)
+		if s.term == w.stem || misspelt && !whole {
+			continue
+		}
+		if similarity := sameForm(w.stem, s.term); similarity > 0 {
 			out = append(out, meaning{term: s.term, how: Form, weight: similarity})
 		}
 	}
@@ -154,39 +207,41 @@ func (x *index) near(w word, known bool) []meaning {
 const minNear = 3
 
 // sameForm says how alike two stems are by their beginnings, from 0 to 1: 0
-// unless most of both is the same (rental, rent), or a is short for b (repo,
-// repository).
+// unless two thirds of both are the same (rental, rent; not comment, commit), or one
+// is short for the other (repo, repository).
 func sameForm(a, b string) float64 {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
 	}
 	alike := float64(n) / float64(max(len(a), len(b)))
-	if n == len(a) || n > minNear && (n == len(b) || alike >= 0.55) {
+	if n == len(a) || n > minNear && (n == len(b) || alike >= 0.65) {
 		return alike
 	}
 	return 0
 }
 
-// slip says how alike two words are that differ by slips of the pen, from 0 to 1:
-// letters left out, added, exchanged or swapped. A word may have one from 4 bytes
-// on, and two from 8; 0 when there are more.
-func slip(a, b spelled) float64 {
+// maxSlips is how many slips of the pen a word may have.
+const maxSlips = 2
+
+// slips says by how many slips of the pen two words differ: letters left out,
+// added, exchanged or swapped. A word may have one from 4 bytes on, and two from
+// 8; above maxSlips when there are more.
+func slips(a, b spelled) int {
 	limit := 0
 	switch n := len(a.text); {
 	case n >= 8:
-		limit = 2
+		limit = maxSlips
 	case n >= 4:
 		limit = 1
 	}
 	if d := len(a.text) - len(b.text); limit == 0 || d > limit || -d > limit || bits.OnesCount32(a.letters^b.letters) > 2*limit {
-		return 0
+		return maxSlips + 1
 	}
-	d := nearest.Distance(a.text, b.text)
-	if d > limit {
-		return 0
+	if d := nearest.Distance(a.text, b.text); d <= limit {
+		return d
 	}
-	return 1 - float64(d)/float64(max(len(a.text), len(b.text)))
+	return maxSlips + 1
 }
 
 // minInitials is how many tools must have names with the same words for these to
@@ -227,18 +282,23 @@ func (in initials) known() map[string][]string {
 	return out
 }
 
-// parts gives the two words of the catalog that a word is put together from
-// (pullrequest), as stems; none if it is not.
-func (x *index) parts(w string) []string {
+// parts gives the two words of the catalog that a word is put together from, as
+// stems: two that stand side by side in a name (pullrequest), whether or not the
+// catalog knows the word elsewhere; or else any two, if it does not.
+func (x *index) parts(w string, known bool) ([]string, How) {
 	if len(w) > maxWord {
-		return nil
+		return nil, Part
 	}
 	stem := newStemmer()
+	var other []string
 	for i := minNear; i <= len(w)-minNear; i++ {
 		a, b := stem.stem(w[:i]), stem.stem(w[i:])
-		if x.spelling[a] != "" && x.spelling[b] != "" {
-			return []string{a, b}
+		if x.pairs[[2]string{a, b}] {
+			return []string{a, b}, Joined
+		}
+		if other == nil && !known && x.spelling[a] != "" && x.spelling[b] != "" {
+			other = []string{a, b}
 		}
 	}
-	return nil
+	return other, Part
 }

@@ -98,6 +98,8 @@ func TestWhy(t *testing.T) {
 		{"confl", Match{Word: "confl", As: "conflict", How: Form, Fields: []string{"argument"}}},
 		{"clone", Match{Word: "clone", As: "copy", How: Synonym, Fields: []string{"name", "summary"}}},
 		{"folderfile", Match{Word: "folderfile", As: "folder", How: Part, Fields: []string{"summary", "argument"}}},
+		{"copyfile of a folder", Match{Word: "copyfile", As: "copy", How: Joined, Fields: []string{"name", "summary"}}},
+		{"into a folder: copying file", Match{Word: "copying file", As: "copy_file", How: Name, Fields: []string{"name"}}},
 	} {
 		hits := x.Find(tc.query, Options{})
 		if len(hits) == 0 || hits[0].Tool.Name != "copy_file" {
@@ -120,13 +122,74 @@ func TestWhy(t *testing.T) {
 	}
 }
 
+// TestRanks holds one case of each kind of fault that a ranking by words has, on a
+// small catalog of its own: a tool is its name, after ! if it is destructive, and
+// may have a description.
+func TestRanks(t *testing.T) {
+	work := []string{"create_work_item", "get_work_item", "get_work_item_type", "list_work_item_comments", "!unlink_work_item", "cancel_build", "get_build",
+		"list_work_items: Lists things to do", "get_build_log: Shows a log of a build"}
+	pulls := []string{"list_pull_request_comments: Lists the comments of a pull request",
+		"list_pull_request_threads: Lists the threads of a pull request", "list_pull_requests: Lists what is to be merged", "vote_pull_request: Votes on a pull request",
+		"pull_image: Pulls an image", "search_pullrequest: Looks in them"}
+	shop := []string{"get_customer", "!purge_customer: Purges a customer", "list_companies: Lists companies", "complete_step: Completes a step", "get_content: Gets the content",
+		"get_contact: Gets a contact", "!delete_contacts: Deletes contacts", "get_transaction: Gets a transaction", "list_comments", "commit_stock: Commits goods"}
+	for _, tc := range []struct {
+		what, query string
+		tools       []string
+		first       []string // in this order
+		absent      string   // is not found
+	}{
+		{"a word of asking is an action", "get the work item", work, []string{"get_work_item"}, ""},
+		{"a word of asking is a synonym of an action", "show me the build", work, []string{"get_build"}, ""},
+		{"a word of asking for several", "find the work items", work, []string{"list_work_items"}, ""},
+		{"a word of asking is in a name", "the type of a work item", work, []string{"get_work_item_type"}, ""},
+		{"a synonym is no more than the word", "get the customer", shop, []string{"get_customer"}, ""},
+		{"the whole name", "list all pull requests", pulls, []string{"list_pull_requests"}, ""},
+		{"the whole name, as it is written", "get all work items", append(work, "get_work_items: Gets several of them"), []string{"get_work_items", "get_work_item"}, ""},
+		{"a like beginning is no form: company", "company", shop, []string{"list_companies"}, "complete_step"},
+		{"a like beginning is no form: contact", "contact", shop, []string{"get_contact"}, "get_content"},
+		{"a like beginning is no form: transfer", "transfer", shop, nil, "get_transaction"},
+		{"a like beginning is no form: comments", "comments", shop, []string{"list_comments"}, "commit_stock"},
+		{"a nearer slip of the pen", "reviwers", []string{"add_reviewers: Reviews are made by reviewers", "list_reviews", "list_revisions"},
+			[]string{"add_reviewers"}, "list_revisions"},
+		{"a farther slip of the pen where there is no nearer", "reviisons", []string{"add_reviewers", "list_revisions"}, []string{"list_revisions"}, ""},
+		{"two words of a name as one", "list pullrequests", pulls, []string{"list_pull_requests"}, ""},
+		{"two words of a name as one, known", "list the pullrequest threads", pulls, []string{"list_pull_request_threads"}, ""},
+		{"initials of several", "list the PRs", pulls, []string{"list_pull_requests"}, ""},
+		{"a short plural, misspelt", "list tems", []string{"list_teams", "list_trees"}, []string{"list_teams", "list_trees"}, ""},
+		{"a guess alone leads to no destructive tool", "contcats", shop, []string{"get_contact", "delete_contacts"}, ""},
+	} {
+		t.Run(tc.what, func(t *testing.T) {
+			var tools []*catalog.Tool
+			for _, text := range tc.tools {
+				name, description, _ := strings.Cut(text, ": ")
+				effect := catalog.Read
+				if name, _ = strings.CutPrefix(name, "!"); name != text && text[0] == '!' {
+					effect = catalog.Destructive
+				}
+				tools = append(tools, &catalog.Tool{Name: name, Description: description, Effect: effect})
+			}
+			got := names(New(catalog.New(catalog.Catalog{Domains: []*catalog.Domain{{Tools: tools}}})).Find(tc.query, Options{}))
+			if len(got) < len(tc.first) || !slices.Equal(got[:len(tc.first)], tc.first) || slices.Contains(got, tc.absent) {
+				t.Errorf("%q found %q, want %q first, without %q", tc.query, got, tc.first, tc.absent)
+			}
+		})
+	}
+}
+
 // TestInitials demands that what several names say in full is known by its first
 // letters, and not taken for the name of something.
 func TestInitials(t *testing.T) {
-	x := New(catalog.New(catalog.Catalog{Domains: []*catalog.Domain{{Tools: []*catalog.Tool{
+	x := New(catalog.New(catalog.Catalog{Domains: []*catalog.Domain{{Summary: "files, PRs", Tools: []*catalog.Tool{
 		{Name: "close_pull_request"}, {Name: "list_pull_requests"}, {Name: "search_commits"}, {Name: "vote_pull_request"}, {Name: "wipe_disk"},
 	}}}}))
-	if got := names(x.Find("close PR", Options{})); !slices.Equal(got, []string{"close_pull_request", "list_pull_requests", "vote_pull_request"}) {
+	want := []string{"close_pull_request", "list_pull_requests", "vote_pull_request"}
+	for _, query := range []string{"close PR", "close PRs"} { // the domain has PRs, and so every tool of it
+		if got := names(x.Find(query, Options{})); len(got) < 3 || !slices.Equal(got[:3], want) {
+			t.Errorf("%q found %q", query, got)
+		}
+	}
+	if got := names(x.Find("PR", Options{})); !slices.Equal(got, want) {
 		t.Errorf("found %q", got)
 	}
 	if got := names(x.Find("wd", Options{})); got != nil {
@@ -256,6 +319,7 @@ func TestWords(t *testing.T) {
 		{"list_pull-requests", []string{"list", "pull", "requests"}},
 		{"listPullRequests", []string{"list", "pull", "requests", "listpullrequests"}},
 		{"HTTPServer", []string{"http", "server", "httpserver"}},
+		{"PRs listIDsOf USAs Is", []string{"prs", "list", "ids", "of", "listidsof", "usas", "is"}},
 		{"oauth2", []string{"oauth", "2", "oauth2"}},
 		{"don't stop, Anna's they’re O'Reilly", []string{"don", "stop", "anna", "they", "o", "reilly", "oreilly"}[:6]},
 		{"Größe ändern", []string{"größe", "ändern"}},

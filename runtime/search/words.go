@@ -66,7 +66,8 @@ func ending(rs []rune) int {
 	return n
 }
 
-// humps splits a run of letters and digits at changes of case and kind.
+// humps splits a run of letters and digits at changes of case and kind. The s of
+// several (IDs, PRs) belongs to the capitals before it.
 func humps(rs []rune) []token {
 	var parts []token
 	begin := 0
@@ -74,12 +75,17 @@ func humps(rs []rune) []token {
 		prev, r := rs[i-1], rs[i]
 		if unicode.IsDigit(prev) != unicode.IsDigit(r) ||
 			unicode.IsLower(prev) && unicode.IsUpper(r) ||
-			unicode.IsUpper(prev) && unicode.IsUpper(r) && i+1 < len(rs) && unicode.IsLower(rs[i+1]) {
+			unicode.IsUpper(prev) && unicode.IsUpper(r) && i+1 < len(rs) && unicode.IsLower(rs[i+1]) && !several(rs[i+1:]) {
 			parts = append(parts, newToken(rs[begin:i]))
 			begin = i
 		}
 	}
 	return append(parts, newToken(rs[begin:]))
+}
+
+// several says whether what follows a capital letter is the s of several alone.
+func several(rs []rune) bool {
+	return rs[0] == 's' && (len(rs) == 1 || !unicode.IsLower(rs[1]))
 }
 
 // fold takes away what people confuse in names: case and separators.
@@ -99,8 +105,8 @@ type word struct {
 }
 
 // queryWords gives the different words of a query, at most maxWords. Words that
-// say nothing are left out unless there are no others.
-func queryWords(query string) []word {
+// say nothing here are left out unless there are no others.
+func (x *index) queryWords(query string) []word {
 	stem := newStemmer()
 	var all, telling []word
 	for _, t := range words(query) {
@@ -109,7 +115,7 @@ func queryWords(query string) []word {
 			continue
 		}
 		all = append(all, w)
-		if !stopWords[t.text] && len([]rune(t.text)) > 1 && strings.Trim(t.text, "0123456789") != "" {
+		if x.telling(w) && len([]rune(t.text)) > 1 && strings.Trim(t.text, "0123456789") != "" {
 			telling = append(telling, w)
 		}
 		if len(all) == maxWords {
@@ -120,6 +126,14 @@ func queryWords(query string) []word {
 		return all
 	}
 	return telling
+}
+
+// telling says whether a word of a query may tell one tool from another.
+func (x *index) telling(w word) bool {
+	if asking[w.text] {
+		return synonyms[w.stem] != nil || x.inNames[w.stem]
+	}
+	return !grammar[w.text]
 }
 
 // maxWord is the longest word, in bytes, that is looked at more closely than for
