@@ -36,7 +36,7 @@ func Link(base, from *url.URL, ref string) (*url.URL, error) {
 	switch {
 	case to.User != nil:
 		return nil, errors.New("the link holds credentials")
-	case to.Opaque != "" || origin(to) != origin(base):
+	case to.Opaque != "" || Origin(to) != Origin(base):
 		return nil, fmt.Errorf("the link leads to %.300q, and requests stay at %s", to.Scheme+"://"+to.Host, base.Scheme+"://"+base.Host)
 	case !below(to.EscapedPath(), base.EscapedPath()) || hasDots(to):
 		return nil, fmt.Errorf("the link leads out of %s, where the upstream's paths begin", base.EscapedPath())
@@ -59,8 +59,8 @@ func hasDots(u *url.URL) bool {
 	return false
 }
 
-// origin is scheme, host and port in one form (RFC 6454 section 4).
-func origin(u *url.URL) string {
+// Origin is scheme, host and port in one form (RFC 6454 section 4).
+func Origin(u *url.URL) string {
 	port := u.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]

@@ -179,9 +179,9 @@ func (up *Upstream) placed() ([]credential, []error) {
 		switch {
 		case d.place == inQuery && d.name == "":
 			faults = append(faults, errors.New("auth: the query parameter needs a name"))
-		case d.place == inHeader && !isToken(d.name):
+		case d.place == inHeader && !bind.ValidHeaderName(d.name):
 			faults = append(faults, fmt.Errorf("%q is no header name (RFC 9110 §5.6.2)", d.name))
-		case d.place == inHeader && reserved(d.name):
+		case d.place == inHeader && bind.ReservedHeader(d.name):
 			faults = append(faults, fmt.Errorf("the header %s belongs to the connection and cannot be set", d.name))
 		case d.place == inHeader && seen[http.CanonicalHeaderKey(d.name)]:
 			faults = append(faults, fmt.Errorf("the header %s is given by two secrets", d.name))
@@ -326,7 +326,6 @@ func (c *Client) header(req *bind.HTTP) []bind.Header {
 			all = append(all, bind.Header{Name: name, Value: value})
 		}
 	}
-	add("Accept", "application/json, */*;q=0.8")
 	add("User-Agent", c.userAgent)
 	return all
 }

@@ -98,7 +98,6 @@ func TestPreviewReadsNoSecret(t *testing.T) {
 		Header: []bind.Header{{Name: "Content-Type", Value: "application/json"}}}
 	want := []bind.Header{
 		{Name: "Content-Type", Value: "application/json"},
-		{Name: "Accept", Value: "application/json, */*;q=0.8"},
 		{Name: "User-Agent", Value: "metacue/1"},
 		{Name: "Authorization", Value: "Bearer ***"},
 	}

@@ -190,22 +190,22 @@ func (u *upstream) check(req *bind.HTTP) error {
 		return fmt.Errorf("its URL cannot be read")
 	case to.User != nil || to.Opaque != "" || to.Fragment != "" || strings.Contains(req.URL, "#"):
 		return fmt.Errorf("its URL holds more than scheme, host, path and query")
-	case origin(to) != u.origin:
+	case bind.Origin(to) != u.origin:
 		return fmt.Errorf("its URL is not at %s", u.origin)
 	case !below(to.EscapedPath(), u.URL.EscapedPath()):
 		return fmt.Errorf("its path is not below %s", u.URL.EscapedPath())
 	case to.String() != req.URL:
 		return fmt.Errorf("its URL is not in its normal form")
-	case !isToken(req.Method):
+	case !bind.ValidHeaderName(req.Method):
 		return fmt.Errorf("%q is no HTTP method", req.Method)
 	case len(req.Body) > 0 && (req.Method == http.MethodHead || req.Method == http.MethodOptions):
 		return fmt.Errorf("a %s request has no body", req.Method)
 	}
 	for _, h := range req.Header {
 		switch {
-		case !isToken(h.Name):
+		case !bind.ValidHeaderName(h.Name):
 			return fmt.Errorf("%q is no header name", h.Name)
-		case reserved(h.Name):
+		case bind.ReservedHeader(h.Name):
 			return fmt.Errorf("the header %s belongs to the connection and cannot be set", h.Name)
 		case strings.ContainsFunc(h.Value, func(r rune) bool { return r < 0x20 && r != '\t' || r == 0x7f }):
 			return fmt.Errorf("the value of the header %s holds a control character", h.Name)
@@ -238,26 +238,4 @@ func below(path, base string) bool {
 		}
 	}
 	return true
-}
-
-// reserved says whether a header belongs to the connection or its framing
-// (RFC 9110 §7.6.1, RFC 9112 §6), and so is never the request's own to set.
-func reserved(name string) bool {
-	switch http.CanonicalHeaderKey(name) {
-	case "Host", "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Te", "Trailer", "Upgrade",
-		"Proxy-Authorization", "Proxy-Connection", "Expect":
-		return true
-	}
-	return false
-}
-
-// isToken says whether s is a token (RFC 9110 §5.6.2).
-func isToken(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		switch {
-		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
-			return false
-		}
-		return !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
-	})
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+
+	"github.com/metacue/metacue/runtime/bind"
 )
 
 // fromInbound gives the value of a header of the request that brought the call.
@@ -29,7 +31,7 @@ func checkInbound(name string) error {
 	case "Authorization", "Proxy-Authorization", "Cookie", "Mcp-Session-Id":
 		return fmt.Errorf("the header %s is for this server alone and is never passed on: name another one", name)
 	}
-	if !isToken(name) {
+	if !bind.ValidHeaderName(name) {
 		return fmt.Errorf("%q is no header name (RFC 9110 §5.6.2)", name)
 	}
 	return nil

@@ -64,7 +64,7 @@ func (u *upstream) redirected(e *sending) (*bind.HTTP, error) {
 	for _, d := range u.credentials {
 		if d.place == inQuery {
 			// The upstream sends its query back; the credential is added anew.
-			to.RawQuery = withoutParameter(to.RawQuery, d.name)
+			to.RawQuery = bind.FilterQuery(to.RawQuery, func(name string) bool { return name != d.name })
 		}
 	}
 	req := *e.req
@@ -80,14 +80,4 @@ func (u *upstream) redirected(e *sending) (*bind.HTTP, error) {
 		return nil, err
 	}
 	return &req, nil
-}
-
-// withoutParameter takes a parameter out of a query and leaves the rest as it is.
-func withoutParameter(query, name string) string {
-	kept := slices.DeleteFunc(strings.Split(query, "&"), func(pair string) bool {
-		key, _, _ := strings.Cut(pair, "=")
-		decoded, err := url.QueryUnescape(key)
-		return err == nil && decoded == name
-	})
-	return strings.Join(kept, "&")
 }

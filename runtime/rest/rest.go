@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -21,6 +20,8 @@ import (
 	"time"
 
 	"github.com/go-resty/resty/v2"
+
+	"github.com/metacue/metacue/runtime/bind"
 )
 
 // What holds where an Upstream leaves it open.
@@ -214,7 +215,7 @@ func (c *Client) ready(up Upstream) (*upstream, error) {
 	if up.MaxBytes == 0 {
 		up.MaxBytes = DefaultMaxBytes
 	}
-	u := &upstream{Upstream: up, origin: origin(up.URL), credentials: credentials}
+	u := &upstream{Upstream: up, origin: bind.Origin(up.URL), credentials: credentials}
 	u.transport = c.newTransport(u)
 	u.wire = u.transport
 	if u.TLS != nil && u.TLS.CAFile != "" {
@@ -298,13 +299,4 @@ func (c *Client) Close() {
 	for _, u := range c.upstreams {
 		u.transport.CloseIdleConnections()
 	}
-}
-
-// origin is scheme, host and port, with the port always there (RFC 6454 §4).
-func origin(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
