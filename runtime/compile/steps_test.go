@@ -294,7 +294,7 @@ func TestStepsDryRun(t *testing.T) {
 			no: {when: input.skip, http: {method: "GET", path: "/no"}}
 			me: http: {method: "GET", path: "/me"}
 			do: http: {method: "POST", path: "/do/{id}", vars: id: steps.me.result.user.id, body: no: steps.no.result}
-			all: {each: [for x in steps.do.result {method: "POST", path: "/all", body: x: x}], when: input.all, optional: true}
+			all: {each: [for x in steps.do.result {method: "POST", path: "/all", body: v: x}], when: input.all, optional: true}
 		}}
 		l: {description: "L", action: "create", input: ids!: [...int], steps: put: each: [for i in input.ids {method: "PUT", path: "/l/{n}", vars: n: i}]}`)
 	plan, r := p.Plan(t.Context(), call.Caller{}, "t", nil)
