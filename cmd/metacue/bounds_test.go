@@ -23,7 +23,12 @@ import (
 	"github.com/metacue/metacue/runtime/surface"
 )
 
-// boundsConfig is a configuration in which every text names every tool.
+// Two domains: the name of one may be a word, that of the other shows what it is.
+const domainA, domainB = "zqarea", "zq_sub-area"
+
+// boundsConfig is a configuration in which every text names everything, in every form
+// that a name has in prose. ALL is that text as a string, SHORT one of a single form,
+// COMMENT one in a comment, NOTES one in Markdown, and NAMES are the names.
 const boundsConfig = `
 package bounds
 
@@ -34,9 +39,8 @@ import (
 
 _exclude: *"" | string @tag(exclude)
 _execute: *"single" | "by-effect" @tag(execute)
-_all: "This is said. " + strings.Join([for n in _names {"Use \(n)."}], " ") + " That too"
-_names: ["zq_read_alpha", "zq_write_beta", "zq_drop_gamma", "zq_read_delta", "zq_write_epsilon",
-	"zq_old_read_alpha", "zq_old_write_beta", "zq_old_drop_gamma", "zq_old_read_delta", "zq_old_write_epsilon"]
+_all: ALL
+_pinned: ["zq_read_alpha", "zq_write_beta", "zq_drop_gamma", "zq_read_delta", "zq_write_epsilon", "zqpurge"]
 
 server: {
 	name:         "bounds"
@@ -46,12 +50,12 @@ server: {
 	meta: {
 		search:     true
 		signatures: true
-		pin: [for n in list.Slice(_names, 0, 5) if !list.Contains(strings.Split(_exclude, ","), n) {n}]
+		pin: [for n in _pinned if !list.Contains(strings.Split(_exclude, ","), n) {n}]
 		execute: _execute
 		escape:  "api"
 	}
 }
-actions: {read: description: _all, update: description: _all, delete: description: _all}
+actions: {read: description: _all, update: description: _all, zq_wipe: {effect: "destructive", description: _all}}
 upstreams: api: url: "https://api.example/v1"
 
 #Tool: {
@@ -60,31 +64,34 @@ upstreams: api: url: "https://api.example/v1"
 	deprecated:  _all
 	returns:     _all
 	title:       _all
-	aliases: [strings.Replace(_name, "zq_", "zq_old_", 1)]
+	aliases: [strings.Replace(_name, "zq", "zq_old", 1)]
 	input: {
-		// This is said. Use zq_read_alpha. Use zq_write_beta. Use zq_drop_gamma. Use zq_read_delta. Use zq_write_epsilon. Use zq_old_read_alpha. Use zq_old_write_beta. Use zq_old_drop_gamma. Use zq_old_read_delta. Use zq_old_write_epsilon. That too
+		// COMMENT
 		n!: int
+		// COMMENT
+		q?: string @example(NAMES)
 	}
 	check: [if input.n > 5 {_all}]
-	examples: [{description: _all, arguments: n: 1}]
+	examples: [{description: _all, arguments: n: 1}, for n in ["zq_write_beta", "zq_read_delta", "zqpurge"] {arguments: {n: 1, q: "Like \(n)."}}]
 	response: schema: {
-		// This is said. Use zq_read_alpha. Use zq_write_beta. Use zq_drop_gamma. Use zq_read_delta. Use zq_write_epsilon. Use zq_old_read_alpha. Use zq_old_write_beta. Use zq_old_drop_gamma. Use zq_old_read_delta. Use zq_old_write_epsilon. That too
+		// COMMENT
 		ok!: bool
 	}
 	...
 }
 domains: {
-	a: {
+	"zqarea": {
 		description: _all
 		summary:     _all
 		state: things: http: {method: "GET", path: "/state"}
 		tools: {
 			zq_read_alpha: #Tool & {_name: "zq_read_alpha", action: "read", http: {method: "GET", path: "/zq_read_alpha/{n}"}}
-			zq_write_beta: #Tool & {_name: "zq_write_beta", action: "update", noun: "things", http: {method: "PATCH", path: "/zq_write_beta/{n}"}}
-			zq_drop_gamma: #Tool & {_name: "zq_drop_gamma", action: "delete", noun: "things", http: {method: "DELETE", path: "/zq_drop_gamma/{n}"}}
+			zq_write_beta: #Tool & {_name: "zq_write_beta", action: "update", noun: "zq_things", http: {method: "PATCH", path: "/zq_write_beta/{n}"}}
+			zq_drop_gamma: #Tool & {_name: "zq_drop_gamma", action: "zq_wipe", noun: "zq_things", http: {method: "DELETE", path: "/zq_drop_gamma/{n}"}}
+			zqpurge: #Tool & {_name: "zqpurge", action: "zq_wipe", noun: "zq_things", http: {method: "DELETE", path: "/zqpurge/{n}"}}
 		}
 	}
-	b: {
+	"zq_sub-area": {
 		description: _all
 		listed:      false
 		tools: {
@@ -94,21 +101,67 @@ domains: {
 	}
 }
 skills: {
-	reads: {description: _all, notes: _all, tools: ["zq_read_alpha", "zq_read_delta"]}
-	writes: {description: _all, notes: _all, tools: ["zq_write_beta", "zq_write_epsilon", "zq_drop_gamma"]}
+	reads: {description: SHORT, notes: NOTES, tools: ["zq_read_alpha", "zq_read_delta"]}
+	writes: {description: SHORT, notes: NOTES, tools: ["zq_write_beta", "zq_write_epsilon", "zq_drop_gamma"]}
 }
 `
+
+// boundsText is the configuration with its texts. What stands in Markdown with a name,
+// and must go with it, is the name from its end to its beginning.
+func boundsText() string {
+	var names, said, short []string
+	notes := []string{"# Notes", "This is said in notes."}
+	add := func(what, name string) {
+		names, short = append(names, name), append(short, "The "+what+" `"+name+"`.")
+		if strings.Contains(name, "zq_old") {
+			said = append(said, "It is the "+what+" "+name+".")
+			return
+		}
+		said = append(said,
+			"Use mcp__bounds__"+name+" here.", "Not bounds_"+name+".", "It is `"+name+"`.", "It is the "+what+" "+name+".", `Or {"x":"`+name+`"}.`)
+		if what == "tool" {
+			said = append(said, "Call "+name+".", "Write "+name+"(n).", "Use "+name+" with care.")
+		}
+		if strings.Contains(name, "_") {
+			camel := ""
+			for i, part := range strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' }) {
+				if i > 0 {
+					part = strings.ToUpper(part[:1]) + part[1:]
+				}
+				camel += part
+			}
+			said = append(said, "It is "+name+".", "_"+name+"_ is bad.", name+"-like calls.", "See tools/"+name+".md.", strings.ToUpper(name)+" is loud.",
+				"It is "+camel+".", "It is "+strings.ReplaceAll(name, "_", `\_`)+".", "It is "+strings.ReplaceAll(name, "_", "-")+".", "See https://x/y?tool="+name+".")
+		}
+		with := "ZQ " + backwards(name)
+		notes = append(notes,
+			"## The "+what+" `"+name+"`\n\n"+with+".", "## Of all\n\n```\n"+`{"tool_name":"`+name+`"}`+"\n"+with+"\n```", "> It is `"+name+"`.\n> "+with+".",
+			"| a | b |\n| - | - |\n| "+with+" | `"+name+"` |\n| y | row |", "The "+what+" `"+name+"`\n====\n\n"+with+".", "# Items\n\n1. one\n   `"+name+"`, "+with+"\n2. two")
+	}
+	for _, t := range boundsNames {
+		add("tool", t.name)
+		add("tool", alias(t.name))
+	}
+	add("domain", domainA)
+	add("domain", domainB)
+	add("noun", "zq_things")
+	add("action", "zq_wipe")
+	quoted := func(v string) string { text, _ := json.Marshal(v); return string(text) }
+	all := "This is said. " + strings.Join(said, " ") + " That too"
+	list, _ := json.Marshal(names)
+	return strings.NewReplacer("ALL", quoted(all), "SHORT", quoted("This is said. "+strings.Join(short, " ")), "COMMENT", all, "NOTES", quoted(strings.Join(notes, "\n\n")), "NAMES", strings.Trim(string(list), "[]")).Replace(boundsConfig)
+}
 
 // boundsNames are the tools, with their domains; each has an alias.
 var boundsNames = []struct {
 	name, domain string
 	reads        bool
 }{
-	{"zq_read_alpha", "a", true}, {"zq_write_beta", "a", false}, {"zq_drop_gamma", "a", false},
-	{"zq_read_delta", "b", true}, {"zq_write_epsilon", "b", false},
+	{"zq_read_alpha", domainA, true}, {"zq_write_beta", domainA, false}, {"zq_drop_gamma", domainA, false}, {"zqpurge", domainA, false},
+	{"zq_read_delta", domainB, true}, {"zq_write_epsilon", domainB, false},
 }
 
-func alias(name string) string { return strings.Replace(name, "zq_", "zq_old_", 1) }
+func alias(name string) string { return strings.Replace(name, "zq", "zq_old", 1) }
 
 // unbound are commands that no bounds apply to, and why.
 var unbound = map[string]string{
@@ -123,9 +176,9 @@ var unbound = map[string]string{
 // commands are calls of all others. NAME stands for each name in turn.
 var boundsCommands = map[string][][]string{
 	"call":          {{"NAME", "n=1"}, {"NAME", "n=9"}, {"NAME"}, {"NAME", "n=1", "--dry-run"}},
-	"list":          {{}, {"a"}, {"b"}, {"NAME"}, {"--format", "json"}},
+	"list":          {{}, {domainA}, {domainB}, {"NAME"}, {"--format", "json"}},
 	"show":          {{"NAME"}, {"NAME", "--format", "json"}},
-	"search":        {{"NAME"}, {"read write drop", "--explain"}, {"use", "--domain", "b"}, {"use", "--action", "delete"}, {"use", "--format", "json"}},
+	"search":        {{"NAME"}, {"read write drop", "--explain"}, {"use", "--domain", domainB}, {"use", "--action", "zq_wipe"}, {"use", "--format", "json"}},
 	"export skill":  {{}, {"reads"}, {"writes"}, {"--mode", "flat"}, {"NAME"}},
 	"export schema": {{"NAME"}, {"NAME", "--result"}},
 	"export tools":  {{"--mode", "flat"}, {"--mode", "meta"}, {"--mode", "nouns"}, {"--mode", "model"}},
@@ -148,9 +201,9 @@ type boundsCase struct {
 
 var boundsCases = map[string]boundsCase{
 	"read-only": {[]string{"--read-only"}, catalog.Bounds{ReadOnly: true}, func(_, _ string, reads bool) bool { return !reads }},
-	"domains":   {[]string{"--domains", "a"}, catalog.Bounds{Domains: []string{"a"}}, func(_, domain string, _ bool) bool { return domain != "a" }},
-	"both": {[]string{"--read-only", "--domains", "b"}, catalog.Bounds{ReadOnly: true, Domains: []string{"b"}},
-		func(_, domain string, reads bool) bool { return domain != "b" || !reads }},
+	"domains":   {[]string{"--domains", domainA}, catalog.Bounds{Domains: []string{domainA}}, func(_, domain string, _ bool) bool { return domain != domainA }},
+	"both": {[]string{"--read-only", "--domains", domainB}, catalog.Bounds{ReadOnly: true, Domains: []string{domainB}},
+		func(_, domain string, reads bool) bool { return domain != domainB || !reads }},
 	// The setting comes from the environment: a flag would be repeated by what writes
 	// flags for others.
 	"exclude": {nil, catalog.Bounds{},
@@ -164,25 +217,60 @@ func (b boundsCase) set(t *testing.T) {
 	}
 }
 
-// outside gives the names that must not be told, inside those that may.
-func (b boundsCase) outside() (outside, inside []string) {
+// outside gives the names of tools that must not be told, inside those that may, and
+// of nothing else than tools.
+func (b boundsCase) outside() (outside, inside, others []string) {
+	groups := map[string]bool{domainA: false, domainB: false, "zq_things": false, "zq_wipe": false}
 	for _, t := range boundsNames {
 		if b.out(t.name, t.domain, t.reads) {
 			outside = append(outside, t.name, alias(t.name))
-		} else {
-			inside = append(inside, t.name, alias(t.name))
+			continue
+		}
+		inside = append(inside, t.name, alias(t.name))
+		groups[t.domain] = true
+		if !t.reads && t.domain == domainA {
+			groups["zq_things"] = true
+			groups["zq_wipe"] = groups["zq_wipe"] || t.name != "zq_write_beta"
 		}
 	}
-	return outside, inside
+	for name, in := range groups {
+		if !in {
+			others = append(others, name)
+		}
+	}
+	return outside, inside, others
 }
 
-// leaked gives the names of outside that a text tells, save what the asker said
-// himself.
+// squeezed is a text without all that can part or join the words of a name.
+func squeezed(text string) string {
+	var b []byte
+	for _, c := range []byte(strings.ToLower(text)) {
+		if 'a' <= c && c <= 'z' || '0' <= c && c <= '9' {
+			b = append(b, c)
+		}
+	}
+	return string(b)
+}
+
+// leaked gives the names of outside that a text tells, in any form, save what the
+// asker said himself; and what is left of a part of Markdown that told one.
 func leaked(text string, outside []string, said ...string) []string {
 	for _, s := range said {
-		text = strings.ReplaceAll(text, s, "")
+		if s != "" {
+			text = strings.ReplaceAll(text, s, " ")
+		}
 	}
-	return slices.DeleteFunc(slices.Clone(outside), func(n string) bool { return !strings.Contains(text, n) })
+	text = squeezed(text)
+	return slices.DeleteFunc(slices.Clone(outside), func(n string) bool {
+		return !strings.Contains(text, squeezed(n)) && !strings.Contains(text, squeezed(backwards(n)))
+	})
+}
+
+// backwards is a name from its end to its beginning.
+func backwards(name string) string {
+	b := []byte(name)
+	slices.Reverse(b)
+	return string(b)
 }
 
 // api is the upstream: it notes what it is asked.
@@ -216,7 +304,7 @@ func (a *api) asked(outside []string) []string {
 
 func boundsDir(t *testing.T) string {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "bounds.cue"), []byte(boundsConfig), 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "bounds.cue"), []byte(boundsText()), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -266,7 +354,8 @@ func TestBoundsOfCommands(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b.set(t)
 			upstream := newAPI(t)
-			outside, inside := b.outside()
+			outside, inside, others := b.outside()
+			secret := slices.Concat(outside, others)
 			names := slices.Concat(outside, inside[:2], []string{"zq_rite_beta", "zq_red_delta"})
 			flags := append([]string{"-c", dir}, b.flags...)
 			for command, calls := range boundsCommands {
@@ -303,7 +392,7 @@ func TestBoundsOfCommands(t *testing.T) {
 						if i := slices.Index(args, "-o"); i >= 0 {
 							output += folderText(t, args[i+1])
 						}
-						if found := leaked(output, outside, n); n == "" && len(leaked(output, outside)) > 0 || len(found) > 0 {
+						if found := leaked(output, secret, append(call, n)...); len(found) > 0 {
 							t.Errorf("metacue %s tells %v:\n%s", strings.Join(args, " "), found, output)
 						}
 						asksFor := slices.Contains(outside, n) && slices.Contains([]string{"call", "show", "export schema"}, command)
@@ -354,9 +443,10 @@ func TestBoundsOfSurfaces(t *testing.T) {
 					b.set(t)
 					upstream := newAPI(t)
 					program, face := offeredWithin(t, dir, mode, execute, upstream.URL, b)
-					outside, inside := b.outside()
+					outside, inside, others := b.outside()
+					secret := slices.Concat(outside, others)
 					tell := func(what, text string, said ...string) {
-						if found := leaked(text, outside, said...); len(found) > 0 {
+						if found := leaked(text, secret, said...); len(found) > 0 {
 							t.Errorf("%s tells %v:\n%s", what, found, text)
 						}
 					}
@@ -379,14 +469,14 @@ func TestBoundsOfSurfaces(t *testing.T) {
 						called = append(called, tool.Name)
 						listed[tool.Name] = true
 					}
-					for _, n := range slices.Concat(outside, inside[:2], []string{"zq_rite_beta", "a", "b", "a/things", ""}) {
+					for _, n := range slices.Concat(outside, inside[:2], []string{"zq_rite_beta", domainA, domainB, domainA + "/things", "zq_things", "zq_wipe", ""}) {
 						for _, args := range []string{
 							`{"tool_name":"NAME"}`, `{"tool_name":"NAME","arguments":{"n":1}}`, `{"tool_name":"NAME","n":1}`, `{"tool_name":"NAME","arguments":{"n":9}}`, `{"tool_name":"NAME","arguments":{"m":1}}`,
 							`{"tool_names":["NAME"]}`, `{"tool_names":["NAME","INSIDE"]}`,
 							`{"action":"NAME"}`, `{"action":"NAME","n":1}`, `{"action":"NAME","n":9}`,
-							`{"domain":"NAME"}`, `{"domain":"a","action":"NAME"}`, `{"domain":"a","action":"NAME","n":1}`, `{"domain":"b","action":"NAME","arguments":{"n":1}}`,
-							`{"domain":"a","operation":"NAME","params":{"n":1}}`, `{"domain":"b","operation":"NAME","params":"{\"n\":1}"}`, `{"domain":"b","operation":"NAME","params":{}}`,
-							`{"query":"NAME"}`, `{"query":"NAME","domain":"b"}`, `{"query":"use","action":"NAME"}`,
+							`{"domain":"NAME"}`, `{"domain":"zqarea","action":"NAME"}`, `{"domain":"zqarea","action":"NAME","n":1}`, `{"domain":"zq_sub-area","action":"NAME","arguments":{"n":1}}`,
+							`{"domain":"zqarea","operation":"NAME","params":{"n":1}}`, `{"domain":"zq_sub-area","operation":"NAME","params":"{\"n\":1}"}`, `{"domain":"zq_sub-area","operation":"NAME","params":{}}`,
+							`{"query":"NAME"}`, `{"query":"NAME","domain":"zq_sub-area"}`, `{"query":"use","action":"NAME"}`,
 							`{"method":"DELETE","path":"/NAME/1"}`, `{"method":"PATCH","path":"NAME/1","body":{}}`, `{"method":"GET","path":"/NAME/1"}`,
 							`{"n":1,"x":"NAME"}`, `{"n":1}`, `{"n":9}`,
 						} {
@@ -401,7 +491,7 @@ func TestBoundsOfSurfaces(t *testing.T) {
 								if err != nil {
 									said = []byte(err.Error())
 								}
-								tell(to+" "+filled, string(said), n, to)
+								tell(to+" "+filled, string(said), n, to, domainOf(filled))
 								// The escape is bounded by its method alone: that is a write or it is none.
 								if strings.HasPrefix(to, "api_") {
 									if b.bounds.ReadOnly && slices.ContainsFunc(upstream.log[before:], func(r string) bool { return !strings.HasPrefix(r, "GET ") }) {
@@ -425,6 +515,13 @@ func TestBoundsOfSurfaces(t *testing.T) {
 			}
 		}
 	}
+}
+
+// domainOf is the domain that a call names.
+func domainOf(args string) string {
+	var in struct{ Domain string }
+	_ = json.Unmarshal([]byte(args), &in) // all of them are JSON
+	return in.Domain
 }
 
 // offeredWithin makes what metacue serve would offer.

@@ -77,8 +77,8 @@ func (g gone) fromSchema(schema json.RawMessage) json.RawMessage {
 	return writeMembers(kept)
 }
 
-// inData says whether a value in JSON holds such a name. The names of its members are
-// those of arguments, and a value that is a common word is one.
+// inData says whether a value in JSON holds such a name, in quotes as its strings are.
+// The names of its members are those of arguments.
 func (g gone) inData(value json.RawMessage) bool {
 	if list, ok := elements(value); ok {
 		return slices.ContainsFunc(list, g.inData)
@@ -87,10 +87,10 @@ func (g gone) inData(value json.RawMessage) bool {
 		return slices.ContainsFunc(all, func(m member) bool { return g.inData(m.value) })
 	}
 	var text string
-	return json.Unmarshal(value, &text) == nil && g.told(text)
+	return json.Unmarshal(value, &text) == nil && g.told(`"`+text+`"`)
 }
 
-// toldInJSON says whether any string in JSON tells such a name.
+// toldInJSON says whether any string in JSON may tell such a name.
 func (g gone) toldInJSON(text string) bool {
 	for i := 0; i < len(text); i++ {
 		if text[i] != '"' {
@@ -111,7 +111,7 @@ func (g gone) toldInJSON(text string) bool {
 		if escaped && json.Unmarshal([]byte(text[i:end+1]), &s) != nil {
 			return false
 		}
-		if g.told(s) {
+		if g.told(`"` + s + `"`) {
 			return true
 		}
 		i = end

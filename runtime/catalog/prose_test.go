@@ -142,7 +142,7 @@ func TestSchemaExamples(t *testing.T) {
 	g := without("", "secret_purge", "purge")
 	for schema, want := range map[string]string{
 		`{"enum":["a","secret_purge"],"examples":["secret_purge"]}`:                                  `{"enum":["a","secret_purge"]}`,
-		`{"examples":["a",{"by":["secret_purge"]},"purge"],"default":"secret_purge"}`:                `{"examples":["a","purge"],"default":"secret_purge"}`,
+		`{"examples":["a",{"by":["secret_purge"]},"purge"],"default":"secret_purge"}`:                `{"examples":["a"],"default":"secret_purge"}`,
 		`{"properties":{"examples":{"description":"\nsecret_purge. <b> & more"},"secret_purge":{}}}`: `{"properties":{"examples":{"description":"\n<b> & more"},"secret_purge":{}}}`,
 		`{"anyOf":[{"description":"Of secret_purge"},true],"items":{"title":"secret_purge"}}`:        `{"anyOf":[{},true],"items":{}}`,
 		`{"default":{"description":"secret_purge"},"description":"a \u003c secret_purge"}`:           `{"default":{"description":"secret_purge"}}`,
@@ -154,7 +154,7 @@ func TestSchemaExamples(t *testing.T) {
 	}
 	tool := &Tool{Examples: []Example{
 		{"First", json.RawMessage(`{"by":"secret_purge"}`)},
-		{"Second", json.RawMessage(`{"secret_purge":{"to":["purge"]}}`)},
+		{"Second", json.RawMessage(`{"secret_purge":{"to":["a purge"]}}`)},
 	}}
 	for sample, kept := range map[string]bool{`{"kind":"a"}`: true, `{"kind":"secret_purge"}`: false} {
 		x := &Tool{Sample: json.RawMessage(sample)}
