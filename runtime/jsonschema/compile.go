@@ -73,7 +73,11 @@ func (c *compiler) input(v cue.Value, out *Schema) *shape {
 	}
 	if s.kinds != objectKind {
 		if len(c.findings) == 0 {
-			c.finding(v.Pos(), "input must be a struct that declares the arguments")
+			if lit := embedded(v); lit != nil {
+				c.finding(lit.Pos(), "%s stands by itself among the arguments: alternatives are written A | %[1]s", lit.Value)
+			} else {
+				c.finding(v.Pos(), "input must be a struct that declares the arguments")
+			}
 		}
 		return unstated(objectKind)
 	}
@@ -89,6 +93,22 @@ func (c *compiler) input(v cue.Value, out *Schema) *shape {
 		}
 	}
 	return &in
+}
+
+// embedded is a literal that stands among the members of a struct; nil without one.
+func embedded(v cue.Value) *ast.BasicLit {
+	st, ok := expression(v.Source()).(*ast.StructLit)
+	if !ok {
+		return nil
+	}
+	for _, d := range st.Elts {
+		if e, ok := d.(*ast.EmbedDecl); ok {
+			if lit, ok := e.Expr.(*ast.BasicLit); ok {
+				return lit
+			}
+		}
+	}
+	return nil
 }
 
 // choices lists where v has alternatives, or comprehensions that look at

@@ -1068,6 +1068,7 @@ func TestFindings(t *testing.T) {
 		{"validator misused", `a?: strings.MinRunes("a")`, []string{`1 p.a: no value fits: what strings.MinRunes is given must be int, and "a" is string`}},
 		{"validator misused, below", `a?: {x?: [...int] & list.MaxItems(1.5)}`, []string{`1 p.a.x: no value fits: what list.MaxItems is given must be int, and 1.5 is float`}},
 		{"look-up in vain", "a?: [1, 2][5]", []string{`1 p.a: no value fits: index out of range [5] with length 2`}},
+		{"text among the arguments", `a?: "x", "y"`, []string{`1 p: "y" stands by itself among the arguments: alternatives are written A | "y"`}},
 		{"texts in braces", `a?: {"x", "y"}`, []string{`1 p.a: no value fits: conflicting values "y" and "x"; alternatives are written A | B`}},
 		{"type in braces", `a?: {int}, b?: {#Base, d?: int}`, nil},
 		{"rule across arguments", "a?: int & >b\nb?: int", nil},
