@@ -457,3 +457,47 @@ func TestTested(t *testing.T) {
 		}
 	}
 }
+
+// What a jq program writes into a result is the API's to whoever reads it, and no
+// bounds look into it: it names only tools that read, and in the domain of its own, so
+// that neither --read-only nor --domains takes one of two away.
+func TestResultsNameWhatIsInBounds(t *testing.T) {
+	cfg, findings := load.FS(config.Files, "built-in", load.Options{})
+	if len(findings) > 0 {
+		t.Fatalf("\n%v", findings)
+	}
+	action := func(tool load.Tool) string {
+		s, _ := tool.Value.LookupPath(cue.ParsePath("action")).String()
+		return s
+	}
+	byName := map[string]load.Tool{}
+	for _, tool := range cfg.Tools() {
+		byName[tool.Name] = tool
+	}
+	word := regexp.MustCompile(`[a-z]+(_[a-z]+)+`)
+	named := 0
+	for _, tool := range cfg.Tools() {
+		for _, part := range []string{"response", "steps"} {
+			tool.Value.LookupPath(cue.ParsePath(part)).Walk(func(v cue.Value) bool {
+				program, err := v.String()
+				if labels := v.Path().Selectors(); err != nil || labels[len(labels)-1].String() != "jq" {
+					return true
+				}
+				for _, name := range word.FindAllString(program, -1) {
+					other, ok := byName[name]
+					if !ok {
+						continue
+					}
+					named++
+					if action(other) != "read" || other.Domain != tool.Domain {
+						t.Errorf("%s: a result names %s, which bounds may take away", v.Path(), name)
+					}
+				}
+				return false
+			}, nil)
+		}
+	}
+	if named == 0 {
+		t.Error("no program names a tool: the walk finds none")
+	}
+}
