@@ -223,6 +223,7 @@ var calls = []struct{ tool, args string }{
 	{"commit_files", `{"project":"Contoso","repositoryId":"docs & more","branchName":"topic/é","sourceBranchName":"main","message":"Go on","changes":[{"path":"README.md","content":"# Docs & more\n"},{"path":"/b.md","renameFrom":"/a.md"}]}`},
 	{"!commit_files", `{"project":"Contoso","repositoryId":"docs & more","branchName":"topic/é","sourceBranchName":"main","message":"Again","changes":[{"path":"/a.md","delete":true}]}`},
 	{"!commit_files", `{"project":"Contoso","repositoryId":"docs & more","branchName":"none","message":"No","changes":[{"path":"/a.md","delete":true}]}`},
+	{"add_work_item_comment", `{"project":"Contoso","workItemId":14,"comment":"it is done","mentions":["tester@contoso.example"]}`},
 	{"create_wiki", `{"project":"Contoso","name":"docs","repositoryId":"docs & more"}`},
 	{"!create_wiki", `{"project":"Contoso","name":"Contoso.wiki"}`},
 	{"create_wiki", `{"project":"Fabrikam","name":"Fabrikam.wiki"}`},
