@@ -96,7 +96,7 @@ func (b *toolCompiler) slipsIn(f *ast.Field, path string) {
 // itself reports a name that stands for the very field that it is to give a value.
 func (b *toolCompiler) itself(x *ast.Ident, path string) {
 	if !b.isArgument(x.Name) {
-		b.addAt(x.Pos(), path, "%s is this very field, which has no other value", x.Name)
+		b.addAt(x.Pos(), path, "%s is this very field, which has no other value: to mean what is around, put the label into quotes, %q", x.Name, x.Name)
 		return
 	}
 	b.addAt(x.Pos(), path, "%s is this very field: the argument is %s", x.Name, member(bind.RootInput, x.Name))

@@ -57,6 +57,7 @@ type Config struct {
 	schema *build.Instance
 	tools  []Tool
 	docs   map[*ast.Field]string
+	stale  diag.List
 }
 
 // Dir loads the CUE package in a directory on disk. Sub-folders are packages of
@@ -113,9 +114,11 @@ func load(src source, o Options) (*Config, diag.List) {
 	l.apart()
 	l.shadowed()
 	l.cfg.docs = leadingComments(files)
+	texts, words := l.readProse()
 	if !l.passes() {
 		return nil, l.findings.Sorted()
 	}
+	l.cfg.stale = l.renamed(texts, words)
 	return l.cfg, l.findings.Sorted()
 }
 

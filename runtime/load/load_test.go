@@ -58,6 +58,26 @@ func (a archive) load() (*Config, diag.List) {
 	return FS(a.files, "", Options{Tags: a.tags})
 }
 
+// pin compares what is got with what the archive wants.
+func (a archive) pin(t testing.TB, got string) {
+	t.Helper()
+	if got == a.want {
+		return
+	}
+	if !update {
+		t.Errorf("got:\n%s\nwant:\n%s", got, a.want)
+		return
+	}
+	for i, f := range a.Files {
+		if f.Name == "want" {
+			a.Files[i].Data = []byte(got)
+		}
+	}
+	if err := os.WriteFile(a.path, txtar.Format(a.Archive), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func archives(t testing.TB, kind string) []archive {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join("testdata", kind, "*.txtar"))
@@ -91,23 +111,20 @@ func TestConfigSilence(t *testing.T) {
 			if got == "" {
 				t.Error("nothing is found")
 			}
-			if got == a.want {
-				return
-			}
-			if !update {
-				t.Errorf("got:\n%s\nwant:\n%s", got, a.want)
-				return
-			}
-			for i, f := range a.Files {
-				if f.Name == "want" {
-					a.Files[i].Data = []byte(got)
-				}
-			}
-			if err := os.WriteFile(a.path, txtar.Format(a.Archive), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			a.pin(t, got)
 		})
 	}
+}
+
+// Names of tools in prose that no tool has are told, each where it stands, and nothing
+// else that prose names.
+func TestStale(t *testing.T) {
+	a := readArchive(t, filepath.Join("testdata", "prose.txtar"))
+	c, findings := a.load()
+	if len(findings) > 0 {
+		t.Fatalf("findings:\n%s", text(t, findings))
+	}
+	a.pin(t, text(t, c.Stale()))
 }
 
 // A sound configuration has no findings, from memory or from disk.
@@ -115,7 +132,7 @@ func TestSound(t *testing.T) {
 	for _, a := range archives(t, "valid") {
 		t.Run(a.name(), func(t *testing.T) {
 			c, findings := a.load()
-			if len(findings) > 0 {
+			if findings = append(findings, c.Stale()...); len(findings) > 0 {
 				t.Fatalf("findings:\n%s", text(t, findings))
 			}
 			if len(c.Tools()) == 0 {
