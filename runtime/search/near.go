@@ -64,6 +64,7 @@ func (x *index) meanings(query []word) []meaning {
 		group++
 		begin := len(out)
 		_, known := x.spelling[w.stem]
+		asked := x.asked(w)
 		add := func(how How, term string, similarity float64) {
 			same := func(m meaning) bool { return m.term == term }
 			if how == Itself || !given[term] && !slices.ContainsFunc(out[begin:], same) {
@@ -73,13 +74,13 @@ func (x *index) meanings(query []word) []meaning {
 		// noRarer keeps a word that the catalog knows from counting more where it is
 		// taken for a rarer one than where it stands itself.
 		noRarer := func(term string) float64 {
-			if idf, ok := x.idf[w.stem]; ok {
-				return min(1, idf/x.idf[term])
+			if known {
+				return min(1, asked*x.idf[w.stem]/x.idf[term])
 			}
 			return 1
 		}
 		if known {
-			add(Itself, w.stem, x.asked(w))
+			add(Itself, w.stem, asked)
 		}
 		for _, s := range synonyms[w.stem] {
 			if _, ok := x.spelling[s]; ok {
@@ -120,14 +121,14 @@ func (x *index) meanings(query []word) []meaning {
 	return out
 }
 
-// asked says how much a known word of a query counts, from 0 to 1. One of asking
-// is no rarer than its synonyms are: whoever says show may mean get.
+// asked says how much a word of a query counts, from 0 to 1. One of asking is no
+// rarer than its synonyms in names are: whoever says show may mean get.
 func (x *index) asked(w word) float64 {
 	out := 1.0
 	if asking[w.text] {
 		for _, s := range synonyms[w.stem] {
-			if idf, ok := x.idf[s]; ok {
-				out = min(out, idf/x.idf[w.stem])
+			if own := x.idf[w.stem]; own > 0 && x.inNames[s] {
+				out = min(out, x.idf[s]/own)
 			}
 		}
 	}

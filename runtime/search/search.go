@@ -139,11 +139,10 @@ type part struct {
 
 // add counts what a meaning of a word adds. Of several that one word has, the one
 // that adds most counts: a word is not said twice because a tool has two forms of
-// it. For a destructive tool a near one never takes the place of the word itself;
-// nor do, for any tool, two words that it is put together from.
+// it. For a destructive tool a near one never takes the place of the word itself.
 func (f *found) add(m *meaning, p posting) {
-	if m.how == Joined && slices.ContainsFunc(f.parts, func(p part) bool { return p.word == m.word && p.how == Itself }) {
-		return
+	if m.how == Joined && slices.ContainsFunc(f.parts, func(o part) bool { return o.word == m.word && o.how == Itself && o.fields&inName != 0 }) {
+		return // its name has them as one: search_workitem
 	}
 	new := part{m, p.fields, m.weight * p.weight}
 	if last := len(f.parts) - 1; last >= 0 && f.parts[last].group == m.group {

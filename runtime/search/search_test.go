@@ -131,7 +131,7 @@ func TestRanks(t *testing.T) {
 	pulls := []string{"list_pull_request_comments: Lists the comments of a pull request",
 		"list_pull_request_threads: Lists the threads of a pull request", "list_pull_requests: Lists what is to be merged", "vote_pull_request: Votes on a pull request",
 		"pull_image: Pulls an image", "search_pullrequest: Looks in them"}
-	shop := []string{"get_customer", "!purge_customer: Purges a customer", "list_companies: Lists companies", "complete_step: Completes a step", "get_content: Gets the content",
+	shop := []string{"get_customer: One customer", "list_customers: Lists customers", "!purge_customer: Purges a customer", "list_companies: Lists companies", "complete_step: Completes a step", "get_content: Gets the content",
 		"get_contact: Gets a contact", "!delete_contacts: Deletes contacts", "get_transaction: Gets a transaction", "list_comments", "commit_stock: Commits goods"}
 	for _, tc := range []struct {
 		what, query string
@@ -144,6 +144,11 @@ func TestRanks(t *testing.T) {
 		{"a word of asking for several", "find the work items", work, []string{"list_work_items"}, ""},
 		{"a word of asking is in a name", "the type of a work item", work, []string{"get_work_item_type"}, ""},
 		{"a synonym is no more than the word", "get the customer", shop, []string{"get_customer"}, ""},
+		{"a synonym in the action of every tool", "get the customer", []string{"get_customer: Gets one customer", "get_contact: Gets a contact", "get_content: Gets the content",
+			"get_contract: Gets a contract", "list_customers: Lists customers", "list_fields: Lists fields", "list_companies: Lists companies", "complete_step: Completes a step"},
+			[]string{"get_customer"}, ""},
+		{"a rare synonym", "change an order", []string{"change_order: Sets its state", "update_orders: Patches an order, or a patch of orders", "list_order_changes: Who changed an order",
+			"list_changes: Changes of orders", "get_change: A change of an order"}, []string{"change_order"}, ""},
 		{"the whole name", "list all pull requests", pulls, []string{"list_pull_requests"}, ""},
 		{"the whole name, as it is written", "get all work items", append(work, "get_work_items: Gets several of them"), []string{"get_work_items", "get_work_item"}, ""},
 		{"a like beginning is no form: company", "company", shop, []string{"list_companies"}, "complete_step"},
@@ -154,9 +159,11 @@ func TestRanks(t *testing.T) {
 			[]string{"add_reviewers"}, "list_revisions"},
 		{"a farther slip of the pen where there is no nearer", "reviisons", []string{"add_reviewers", "list_revisions"}, []string{"list_revisions"}, ""},
 		{"two words of a name as one", "list pullrequests", pulls, []string{"list_pull_requests"}, ""},
-		{"two words of a name as one, known", "list the pullrequest threads", pulls, []string{"list_pull_request_threads"}, ""},
+		{"two words of a name as one, known", "pullrequest", []string{"pull_image", "read_pull_request", "search_pullrequest"},
+			[]string{"read_pull_request"}, ""},
 		{"initials of several", "list the PRs", pulls, []string{"list_pull_requests"}, ""},
 		{"a short plural, misspelt", "list tems", []string{"list_teams", "list_trees"}, []string{"list_teams", "list_trees"}, ""},
+		{"each form of a word is compared", "tems", []string{"list_trees", "list_team_notes: Teams have them"}, []string{"list_team_notes"}, "list_trees"},
 		{"a guess alone leads to no destructive tool", "contcats", shop, []string{"get_contact", "delete_contacts"}, ""},
 	} {
 		t.Run(tc.what, func(t *testing.T) {
@@ -167,7 +174,7 @@ func TestRanks(t *testing.T) {
 				if name, _ = strings.CutPrefix(name, "!"); name != text && text[0] == '!' {
 					effect = catalog.Destructive
 				}
-				tools = append(tools, &catalog.Tool{Name: name, Description: description, Effect: effect})
+				tools = append(tools, &catalog.Tool{Name: name, Description: description, Effect: effect, Action: "read"})
 			}
 			got := names(New(catalog.New(catalog.Catalog{Domains: []*catalog.Domain{{Tools: tools}}})).Find(tc.query, Options{}))
 			if len(got) < len(tc.first) || !slices.Equal(got[:len(tc.first)], tc.first) || slices.Contains(got, tc.absent) {
@@ -247,6 +254,11 @@ func TestNearMissOfDestructive(t *testing.T) {
 		if len(got) < len(tc.want) || !slices.Equal(got[:len(tc.want)], tc.want) {
 			t.Errorf("%q found %q, want %q first", tc.query, got, tc.want)
 		}
+	}
+	wipe := []*catalog.Tool{{Name: "wipe_disk", Effect: catalog.Destructive}, {Name: "wipe_tape", Effect: catalog.Destructive}}
+	hits := New(catalog.New(catalog.Catalog{Domains: []*catalog.Domain{{Tools: wipe}}})).Find("wipe dsik", Options{})
+	if len(hits) != 2 || hits[0].Score != hits[1].Score {
+		t.Errorf("a guess counts: %+v", hits)
 	}
 	// Whatever the query: what stands behind a destructive tool and has a word of
 	// the query itself has no higher score of such words.
