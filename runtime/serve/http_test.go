@@ -320,7 +320,12 @@ func TestReadyFile(t *testing.T) {
 	o := httpOptions(t, "flat", nil)
 	o.ReadyFile = filepath.Join(dir, "ready")
 	h := start(t, o)
-	if b, err := os.ReadFile(o.ReadyFile); err != nil || string(b) != h.url {
+	b, err := os.ReadFile(o.ReadyFile)
+	// It comes after what Ready tells.
+	for end := time.Now().Add(10 * time.Second); err != nil && time.Now().Before(end); b, err = os.ReadFile(o.ReadyFile) {
+		runtime.Gosched()
+	}
+	if err != nil || string(b) != h.url {
 		t.Errorf("the ready file: %q, %v, want %q", b, err, h.url)
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
