@@ -41,7 +41,8 @@ func unwrap(raw json.RawMessage) (json.RawMessage, []string, error) {
 
 // repair puts right what hosts and models are known to get wrong, if and only
 // if the schema refuses it: a value in the wrong JSON type that reads the same
-// in the right one, a lone value where a list is wanted, and null or "" for an optional argument that cannot be so,
+// in the right one, text that differs in case alone from one of the values that would
+// do, a lone value where a list is wanted, and null or "" for an optional argument that cannot be so,
 // which is dropped on reads. On writes dropping could widen the effect, so
 // there it stays a fault. It gives the arguments as they are then, what was
 // repaired, and the faults that are left.
@@ -110,7 +111,7 @@ func curable(f jsonschema.Fault, effect catalog.Effect) bool {
 	case "enum", "const":
 		return len(f.Path) > 0
 	}
-	return len(f.Path) > 0 && (len(f.Want) > 0 || effect == catalog.Read) // on reads "" may be dropped
+	return len(f.Path) > 0 && (len(f.Want) > 0 || len(f.Texts) > 0 || effect == catalog.Read) // on reads "" may be dropped
 }
 
 // cures says whether a change has cured the fault f: fewer faults are left, or
@@ -154,6 +155,10 @@ func mend(doc json.RawMessage, f jsonschema.Fault, effect catalog.Effect) (json.
 		next, err := edit(doc, f.Path, nil)
 		return next, fmt.Sprintf("%s: %s was dropped", place(), old), err == nil
 	}
+	if text, ok := inCase(old, f.Texts); ok {
+		next, err := edit(doc, f.Path, text)
+		return next, fmt.Sprintf("%s: %s was taken as %s", place(), abbreviate(old), abbreviate(text)), err == nil
+	}
 	if len(f.Want) == 0 && f.Keyword != "enum" && f.Keyword != "const" {
 		return nil, "", false // its type is right, and what is wrong is its value
 	}
@@ -164,6 +169,21 @@ func mend(doc json.RawMessage, f jsonschema.Fault, effect catalog.Effect) (json.
 		}
 	}
 	return nil, "", false
+}
+
+// inCase gives the one of texts that value is but for the case of its letters, which
+// says nothing: APIs answer "active" where they take "Active". Where two of them differ
+// in case alone it says something.
+func inCase(value json.RawMessage, texts []string) (json.RawMessage, bool) {
+	var given string
+	if len(texts) == 0 || value[0] != '"' || json.Unmarshal(value, &given) != nil {
+		return nil, false
+	}
+	same := slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return !strings.EqualFold(text, given) })
+	if len(same) != 1 {
+		return nil, false
+	}
+	return json.RawMessage(compact(same[0])), true
 }
 
 // convert gives what value reads as in one of the wanted JSON types. No type

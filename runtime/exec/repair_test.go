@@ -13,6 +13,8 @@ const repairTools = `
 	t: {description: "T", action: "create", input: {
 		s?: string, i?: int, pos?: int & >=1, b?: bool, l?: [...int], o?: {x?: int}, any?: _
 		either?: string | int, small?: string | int & <10, long?: strings.MinRunes(3) | int
+		cased?: "Active" | "All" | "all" | "Straße" | 7, fixed?: ["On"], auto?: "Auto" | int, tag?: "Latest" | =~"^v"
+		kind?: {kind!: "File", path!: string} | {kind!: "Link", path!: string}
 		word?: "1" | "2", digit?: 1 | 2, mixed?: "auto" | int, nullable?: string | null
 	}, http: {method: "POST", path: "/x"}}
 	r: {description: "R", action: "read", input: {
@@ -37,6 +39,15 @@ func TestRepair(t *testing.T) {
 		{"t", `{"word":1,"digit":"2","mixed":"7"}`, `{"word":"1","digit":2,"mixed":7}`, 3},
 		{"t", `{"l":3}`, `{"l":[3]}`, 1},
 		{"t", `{"l":"3"}`, `error l: must be an array`, 0},
+		// The case of letters says nothing, unless two values differ in it alone.
+		{"t", `{"cased":"active"}`, `{"cased":"Active"}`, 1},
+		{"t", `{"cased":"STRASSE"}`, `error cased: must be one of Active, All, all, Straße, 7`, 0},
+		{"t", `{"cased":"all"}`, `{"cased":"all"}`, 0},
+		{"t", `{"cased":"ALL"}`, `error cased: must be one of Active, All, all, Straße, 7`, 0},
+		{"t", `{"cased":" active"}`, `error cased: must be one of`, 0},
+		{"t", `{"fixed":["on"],"auto":"AUTO","tag":"latest"}`, `{"fixed":["On"],"auto":"Auto","tag":"Latest"}`, 3},
+		{"t", `{"kind":{"kind":"link","path":"/a"}}`, `{"kind":{"kind":"Link","path":"/a"}}`, 1},
+		{"t", `{"kind":{"kind":"link","pat":"/a"}}`, `error missing required argument: kind.path; unknown argument: kind.pat`, 1},
 		// What was repaired is validated like anything else.
 		{"t", `{"pos":"0"}`, `error pos: must be at least 1`, 1},
 		{"t", `{"pos":"0","iii":3}`, `error unknown argument: iii; did you mean i?; pos: must be at least 1`, 1},

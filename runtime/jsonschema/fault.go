@@ -33,6 +33,9 @@ type Fault struct {
 	// Want lists the JSON types that would do at Path, for type. When every
 	// alternative fails there by its type, it is those of all of them.
 	Want []string
+	// Texts lists the strings that would do at Path, for enum and const, and for
+	// those among alternatives that fail there.
+	Texts []string
 	// Message says it in a sentence that names the argument.
 	Message string
 }
@@ -151,11 +154,11 @@ func (r *reporter) all(e *jsonschema.ValidationError) []Fault {
 		return []Fault{r.mistyped(path, k.Want, k.Got)}
 	case *kind.Enum:
 		if len(k.Want) == 1 {
-			return at("enum", "must be %s", shown(k.Want[0]))
+			return withTexts(at("enum", "must be %s", shown(k.Want[0])), k.Want...)
 		}
-		return at("enum", "must be one of %s", listed(k.Want))
+		return withTexts(at("enum", "must be one of %s", listed(k.Want)), k.Want...)
 	case *kind.Const:
-		return at("const", "must be %s", shown(k.Want))
+		return withTexts(at("const", "must be %s", shown(k.Want)), k.Want)
 	case *kind.Format:
 		return at("format", "must be %s", cmp.Or(formatNames[k.Want], "of the format "+k.Want))
 	case *kind.Pattern:
@@ -249,16 +252,48 @@ func (r *reporter) alternatives(e *jsonschema.ValidationError, keyword string) [
 			}
 		}
 		f := r.fault(e.InstanceLocation, keyword, joinAlternatives(say))
-		f.Want = want
+		f.Want, f.Texts = want, textsAt(arms, e.InstanceLocation)
 		return []Fault{f}
 	}
-	return slices.MinFunc(near, func(a, b []Fault) int {
+	closest := slices.MinFunc(near, func(a, b []Fault) int {
 		return cmp.Or(
 			cmp.Compare(count(a, "const", "enum"), count(b, "const", "enum")),
 			cmp.Compare(count(a, "required", "additionalProperties"), count(b, "required", "additionalProperties")),
 			cmp.Compare(len(a), len(b)),
 		)
 	})
+	for i, f := range closest {
+		if f.Texts != nil { // a member that tells the alternatives apart may be that of any
+			closest[i].Texts = textsAt(near, f.Path)
+		}
+	}
+	return closest
+}
+
+// textsAt gives the strings that would do at a place for some of the alternatives.
+func textsAt(arms [][]Fault, path []string) []string {
+	var texts []string
+	for _, f := range slices.Concat(arms...) {
+		if !slices.Equal(f.Path, path) {
+			continue
+		}
+		for _, text := range f.Texts {
+			if !slices.Contains(texts, text) {
+				texts = append(texts, text)
+			}
+		}
+	}
+	return texts
+}
+
+// withTexts notes those of the values which would do that are strings.
+func withTexts(faults []Fault, values ...any) []Fault {
+	for _, v := range values {
+		if s, ok := v.(string); ok {
+			faults[0].Texts = append(faults[0].Texts, s)
+		}
+	}
+	return faults
 }
 
 // mistyped is a fault of type.
