@@ -60,6 +60,9 @@ Schema that they do not know, more tools than they take.`,
 					return err
 				}
 			}
+			if cfg != nil { // no other command asks: what these are about works
+				findings = append(findings, cfg.Stale()...)
+			}
 			if len(findings) == 0 && format != "json" {
 				return nil
 			}

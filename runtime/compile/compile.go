@@ -120,7 +120,6 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 	}
 	c.examples(p, failing)
 	c.forms(p)
-	c.findings = append(c.findings, cfg.Stale()...)
 	p = p.Within(catalog.Bounds{Exclude: strs(cfg.Value, "server.exclude")})
 	if general > 0 {
 		return nil, c.findings
