@@ -333,8 +333,12 @@ func (c *compiler) readDefaults() {
 		}
 		c.defaults = append(c.defaults, exec.Value{Name: name, JSON: b})
 	}
+	with := map[string]*exec.Value{}
+	for name := range c.own("defaults") { // those that are null too
+		with[name] = c.with(name)
+	}
 	for i := range c.defaults {
-		c.defaults[i].With = c.with(c.defaults[i].Name)
+		c.defaults[i].With = with[c.defaults[i].Name]
 	}
 }
 
@@ -342,7 +346,7 @@ func (c *compiler) readDefaults() {
 // goes with anything where there is no such attribute, or no value of that name.
 func (c *compiler) with(name string) *exec.Value {
 	v := c.cfg.Own.LookupPath(parsePath(member("defaults", name)))
-	a := v.Attribute("with")
+	a := v.Attribute(load.WithAttribute)
 	if a.Err() != nil {
 		return nil
 	}

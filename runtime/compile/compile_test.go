@@ -489,6 +489,10 @@ func TestFindings(t *testing.T) {
 			server(good) + "defaults: {a: \"x\" @with(b)\n}\n",
 			[]string{`15 defaults.a: @with names the default that this one goes with, and there is no default "b" beside it`},
 		},
+		"default that is null and goes with none": {
+			server(good) + "defaults: {a: null @with(b)\n}\n",
+			[]string{`15 defaults.a: @with names the default that this one goes with, and there is no default "b" beside it`},
+		},
 		"skill": {
 			server(good) + "skills: s: {description: \"S\", tools: [\"t\",\n\"tt\"]}\n",
 			[]string{`16 skills.s.tools[1]: there is no tool "tt"`},

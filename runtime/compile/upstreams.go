@@ -215,10 +215,13 @@ func (c *compiler) upstreamFaults(err error) {
 		}
 		return
 	}
-	path, message := "upstreams", err.Error()
+	path, message, given := "upstreams", err.Error(), ""
 	for _, name := range c.order {
 		if rest, ok := strings.CutPrefix(message, fmt.Sprintf("upstream %q: ", name)); ok {
 			path, message = member("upstreams", name), rest
+			if _, ok := c.o.Upstreams[name]; ok && strings.HasPrefix(rest, "url: ") {
+				given = "--upstream " + name + ": "
+			}
 			break
 		}
 	}
@@ -237,7 +240,7 @@ func (c *compiler) upstreamFaults(err error) {
 		}
 		at, path, message = m, path+"."+field, rest
 	}
-	c.add(path, "%s", message)
+	c.add(path, "%s%s", given, message)
 }
 
 // auth reads #Auth; load has seen to it that one member is given.

@@ -121,6 +121,7 @@ func TestUpstreamFindings(t *testing.T) {
 		"auth: oauth2: {\ntokenUrl: \"https://l\", clientId: \"i\", clientSecret: env: \"P\"\nparams: grant_type: \"x\"}": `6 upstreams.api.auth.oauth2: grant_type is not for params to set`,
 		"auth: bearer: env: \"A\"\nheaders: {\nauthorization: env: \"B\"}":                                                `4 upstreams.api: the header authorization is given by two secrets`,
 		"headers: {\n\"X-A\": inboundHeader: \"cookie\"}":                                                                 `7 upstreams.api.headers."X-A": the header cookie is for this server alone`,
+		"auth: oauth2: {clientSecret: env: \"P\", clientId: \"i\"\ntokenUrl: \"http://login.example\"}":                   `7 upstreams.api.auth.oauth2.tokenUrl: credentials are not sent over plain http to login.example`,
 	} {
 		_, got := loadUpstream(t, "url: \"https://api.example/v1\"\n"+upstream)
 		place, part, _ := strings.Cut(want, ": ")
@@ -141,6 +142,21 @@ func TestUpstreamFromOutside(t *testing.T) {
 	const want = "--upstream api: the URL must begin with http:// or https://; credentials belong in auth, not in the URL; the path has an empty segment"
 	if len(findings) != 1 || findings[0].Message != want {
 		t.Errorf("got %v, want %q", findings, want)
+	}
+}
+
+// TestPlaintextFromConfiguration pins that an upstream whose every call would be
+// refused, since its credentials do not go over plain http, is a finding.
+func TestPlaintextFromConfiguration(t *testing.T) {
+	const want = "credentials are not sent over plain http to stock.corp: use https, or set network: allowPlaintextAuth: true"
+	_, got := loadUpstream(t, "url: \"http://stock.corp\"\nauth: bearer: env: \"TOKEN\"")
+	if len(got) != 1 || got[0] != "5 upstreams.api.url: "+want {
+		t.Errorf("got %q", got)
+	}
+	cfg, _ := loadUpstream(t, `url: "https://api.example", auth: bearer: env: "TOKEN"`)
+	_, findings := Compile(cfg, Options{Upstreams: map[string]string{"api": "http://stock.corp"}})
+	if len(findings) != 1 || findings[0].Path != "upstreams.api.url" || findings[0].Message != "--upstream api: "+want {
+		t.Errorf("got %v", findings)
 	}
 }
 

@@ -30,7 +30,6 @@ func TestReport(t *testing.T) {
 		{"refused", unwilling, own, "", "refused the credentials from env TOKEN"},
 		{"nobody there", "http://127.0.0.1:1", "", "", "cannot connect"},
 		{"a list, once", "http://127.0.0.1:1", "", each, "cannot connect"},
-		{"plain http", "http://192.0.2.1", own, "", "over plain http"},
 		{"the caller's secret missing", unwilling, callers, "", ""},
 		{"the caller's secret refused", unwilling, callers, "", ""},
 		{"an answer that is a failure", answering(t, 500, "text/plain", "no"), own, "", ""},

@@ -611,8 +611,12 @@ func (p *Program) also(ctx context.Context, at *progress, page *Page) ([]json.Ra
 		return total(page), nil
 	}
 	out, err := p.shaped(ctx, at, page, jq)
-	if err != nil || len(out) == 0 || string(out[0]) == "null" {
+	if err != nil {
 		return nil, err
+	}
+	own := total(page)
+	if len(out) == 0 || string(out[0]) == "null" {
+		return own, nil
 	}
 	if len(out) > 1 || out[0][0] != '{' {
 		return nil, fmt.Errorf("what is told beside the items (response.paginate.also) is no object: %s", abbreviate(out[0]))
@@ -621,15 +625,14 @@ func (p *Program) also(ctx context.Context, at *progress, page *Page) ([]json.Ra
 	if err := json.Unmarshal(out[0], &members); err != nil {
 		return nil, err
 	}
-	for _, own := range []string{"items", "nextCursor", "total"} {
-		if own == "total" && page.Total == nil {
+	for _, name := range []string{"items", "nextCursor", "total"} {
+		if name == "total" && page.Total == nil {
 			continue
 		}
-		if _, ok := members[own]; ok {
-			return nil, fmt.Errorf("what is told beside the items (response.paginate.also) has the member %s, which the page itself has", own)
+		if _, ok := members[name]; ok {
+			return nil, fmt.Errorf("what is told beside the items (response.paginate.also) has the member %s, which the page itself has", name)
 		}
 	}
-	own := total(page)
 	if len(members) == 0 {
 		return own, nil
 	}

@@ -418,6 +418,13 @@ func TestPaginationOfWhole(t *testing.T) {
 			t.Errorf("%s: up to %d of 60 items, on %d pages, not %d", tt.args, n, pages, tt.pages)
 		}
 	}
+	// Nothing beside the items takes the total away.
+	for _, also := range []string{"null", "empty", "{}"} {
+		silent := program(t, url, "", read(strings.Replace(tool, "{at}", also, 1)), "")
+		if got := told(do(t, silent, `{"top":1}`)); !strings.HasPrefix(got, `{"total":60,"items":[`) {
+			t.Errorf("also %s: %s", also, got)
+		}
+	}
 	// No page of no items leads to another.
 	for _, top := range []string{"0", "-1"} {
 		if got := told(do(t, p, `{"top":`+top+`}`)); got != `{"total":60,"at":"here","items":[]}` {

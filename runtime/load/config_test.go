@@ -44,6 +44,7 @@ server: limits: maxArgumentDepth: int | *1 @tag(top,type=int)
 		{"environment", Options{Getenv: getenv}, "fromenv", 7},
 		{"option", Options{Getenv: getenv, Tags: map[string]string{"organization": "given", "top": "5"}}, "given", 5},
 		{"empty", Options{Getenv: getenv, Tags: map[string]string{"organization": ""}}, "", 7},
+		{"empty in the environment", Options{Getenv: func(name string) (string, bool) { return "", true }}, "none", 1},
 		{"quotes", Options{Tags: map[string]string{"organization": "a\"\\(x)\n"}}, "a\"\\(x)\n", 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {

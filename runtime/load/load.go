@@ -29,7 +29,7 @@ type Options struct {
 	Tags map[string]string
 	// Getenv looks up environment variables: EnvPrefix and the name of a declared
 	// tag in capitals (METACUE_ORGANIZATION for organization) sets it unless Tags
-	// does. nil means no environment.
+	// does; an empty one does not. nil means no environment.
 	Getenv func(string) (string, bool)
 	// Dir is the working directory that relative names start from and that file
 	// names are printed relative to. Empty means the process's own.
@@ -115,9 +115,11 @@ func load(src source, o Options) (*Config, diag.List) {
 	l.shadowed()
 	l.cfg.docs = leadingComments(files)
 	texts, words := l.readProse()
+	idle := misplaced(files)
 	if !l.passes() {
 		return nil, l.findings.Sorted()
 	}
+	l.idle(idle)
 	l.cfg.stale = l.renamed(texts, words)
 	return l.cfg, l.findings.Sorted()
 }

@@ -32,7 +32,8 @@ type tag struct {
 	refused    bool     // the value does not fit, and is left out
 }
 
-// tagValue looks a tag up: in the options, then in the environment.
+// tagValue looks a tag up: in the options, then in the environment. A variable that
+// is empty counts as none: what composes environments writes ${PROJECT:-}.
 func (o Options) tagValue(name string) (string, bool) {
 	if v, ok := o.Tags[name]; ok {
 		return v, true
@@ -40,7 +41,8 @@ func (o Options) tagValue(name string) (string, bool) {
 	if o.Getenv == nil {
 		return "", false
 	}
-	return o.Getenv(EnvPrefix + strings.ToUpper(name))
+	v, _ := o.Getenv(EnvPrefix + strings.ToUpper(name))
+	return v, v != ""
 }
 
 // tagIsTrue says whether the @if attribute of a file may count on a tag: given
@@ -316,30 +318,6 @@ func findTags(files []*ast.File) ([]*tag, diag.List) {
 		})
 	}
 	return tags, findings
-}
-
-// attributes are those that mean something here, on a field.
-var attributes = []string{"example", "tag"}
-
-// misspelt finds attributes that are nearly one of those: CUE lets any pass.
-func misspelt(files []*ast.File) (findings diag.List) {
-	for _, file := range files {
-		ast.Walk(file, func(n ast.Node) bool {
-			f, ok := n.(*ast.Field)
-			if !ok {
-				return true
-			}
-			for _, a := range f.Attrs {
-				for _, own := range attributes {
-					if name := a.Name(); name != own && nearest.Distance(strings.ToLower(name), own) <= len(own)/3 {
-						findings = append(findings, finding(a.Pos(), "", fmt.Sprintf("@%s means nothing; did you mean @%s?", name, own)))
-					}
-				}
-			}
-			return true
-		}, nil)
-	}
-	return findings
 }
 
 func parseTag(a *ast.Attribute) (*tag, error) {

@@ -74,8 +74,7 @@ type supply struct {
 	// mask has a further form of a secret masked.
 	mask func(string)
 	// wire makes the requests of a token endpoint.
-	wire      http.RoundTripper
-	plaintext bool // that is, Upstream.AllowPlaintextAuth
+	wire http.RoundTripper
 }
 
 // masked is the credential as it may be shown.
@@ -209,12 +208,7 @@ func (c *Client) authorize(ctx context.Context, u *upstream, o CallOptions, star
 	if len(u.credentials) == 0 {
 		return nil, nil
 	}
-	if u.URL.Scheme == "http" && !u.AllowPlaintextAuth && !isLoopback(u.URL.Hostname()) {
-		return nil, &Error{Kind: PlaintextAuth, Upstream: u.Name, Message: fmt.Sprintf(
-			"the upstream %q has credentials, and they are not sent over plain http to %s: use https, or set network: allowPlaintextAuth: true",
-			u.Name, u.URL.Host)}
-	}
-	from := supply{read: c.reader(ctx, o), wire: u.wire, plaintext: u.AllowPlaintextAuth}
+	from := supply{read: c.reader(ctx, o), wire: u.wire}
 	all := make([]placed, 0, len(u.credentials))
 	var faults []string
 	kind := SecretNotBrought
@@ -248,6 +242,21 @@ func (c *Client) authorize(ctx context.Context, u *upstream, o CallOptions, star
 
 // oneLine gives joined errors in one line.
 func oneLine(err error) error { return errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")) }
+
+// plaintext refuses to send credentials over plain http, to the upstream or to its
+// token endpoint: what lies between could read them.
+func (up *Upstream) plaintext() (faults []error) {
+	refuse := func(field string, u *url.URL) {
+		if u != nil && u.Scheme == "http" && !up.AllowPlaintextAuth && !isLoopback(u.Hostname()) {
+			faults = append(faults, fmt.Errorf("%s: credentials are not sent over plain http to %s: use https, or set network: allowPlaintextAuth: true", field, u.Host))
+		}
+	}
+	refuse("url", up.URL)
+	if up.Auth != nil && up.Auth.OAuth2 != nil {
+		refuse("auth: oauth2: tokenUrl", up.Auth.OAuth2.TokenURL)
+	}
+	return faults
+}
 
 // isLoopback says whether a host can only be this machine (RFC 6761 §6.3 for
 // the name).

@@ -10,7 +10,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/metacue/metacue/runtime/bind"
 )
@@ -294,38 +293,47 @@ func TestSecretsAreReadEachTime(t *testing.T) {
 }
 
 func TestPlaintextAuth(t *testing.T) {
+	const https = "https://api.example/base"
+	bearer := func(string) *Auth { return &Auth{Bearer: &Secret{Env: "TOKEN"}} }
+	oauth := func(to string) *Auth {
+		return &Auth{OAuth2: &ClientCredentials{TokenURL: mustURL(t, to), ClientID: Text{Literal: "me"}, ClientSecret: Secret{Env: "TOKEN"}}}
+	}
+	none := func(string) *Auth { return nil }
 	for _, tt := range []struct {
-		url   string
-		allow bool
-		want  bool // refused
+		url     string
+		auth    func(string) *Auth
+		token   string
+		allow   bool
+		refused string // the field
 	}{
-		{"http://api.example/base", false, true},
-		{"http://192.0.2.1/base", false, true},
-		{"http://localhost.example/base", false, true},
-		{"http://api.example/base", true, false},
-		{"https://api.example/base", false, false},
-		{"http://localhost:1/base", false, false},
-		{"http://127.0.0.1:1/base", false, false},
-		{"http://127.9.9.9:1/base", false, false},
-		{"http://[::1]:1/base", false, false},
+		{"http://api.example/base", bearer, "", false, "url"},
+		{"http://192.0.2.1/base", bearer, "", false, "url"},
+		{"http://localhost.example/base", bearer, "", false, "url"},
+		{"http://api.example/base", bearer, "", true, ""},
+		{"http://api.example/base", none, "", false, ""},
+		{https, bearer, "", false, ""},
+		{"http://localhost:1/base", bearer, "", false, ""},
+		{"http://127.0.0.1:1/base", bearer, "", false, ""},
+		{"http://127.9.9.9:1/base", bearer, "", false, ""},
+		{"http://[::1]:1/base", bearer, "", false, ""},
+		{https, oauth, "http://login.example/token", false, "auth: oauth2: tokenUrl"},
+		{https, oauth, "http://login.example/token", true, ""},
+		{https, oauth, "http://localhost:1/token", false, ""},
+		{https, oauth, "https://login.example/token", false, ""},
 	} {
-		u := Upstream{Name: "api", URL: mustURL(t, tt.url), Auth: &Auth{Bearer: &Secret{Env: "TOKEN"}}, AllowPlaintextAuth: tt.allow}
-		c := newClient(t, Options{}, u)
-		_, err := c.authorize(t.Context(), c.upstreams["api"], CallOptions{}, time.Now())
-		if (err != nil) != tt.want {
-			t.Errorf("%s: got %v", tt.url, err)
-		}
-		if err != nil {
-			e := wantKind(t, err, PlaintextAuth)
-			if !strings.Contains(e.Message, "network: allowPlaintextAuth: true") {
-				t.Errorf("the message %q does not name the option", e.Message)
-			}
+		_, err := New([]Upstream{{Name: "api", URL: mustURL(t, tt.url), Auth: tt.auth(tt.token), AllowPlaintextAuth: tt.allow}}, Options{})
+		switch {
+		case tt.refused == "" && err != nil:
+			t.Errorf("%s %s: got %v", tt.url, tt.token, err)
+		case tt.refused == "":
+		case err == nil || !strings.HasPrefix(err.Error(), `upstream "api": `+tt.refused+": credentials are not sent over plain http") ||
+			!strings.Contains(err.Error(), "network: allowPlaintextAuth: true"):
+			t.Errorf("%s %s: got %v, want one about %s", tt.url, tt.token, err, tt.refused)
 		}
 	}
-	u := Upstream{Name: "api", URL: mustURL(t, "http://api.example/base")}
-	c := newClient(t, Options{}, u)
-	if _, err := c.authorize(t.Context(), c.upstreams["api"], CallOptions{}, time.Now()); err != nil {
-		t.Errorf("without credentials: %v", err)
+	_, err := New([]Upstream{{Name: "api", URL: mustURL(t, "http://api.example"), SecretHeaders: []Named{{"X-Key", Secret{Env: "KEY"}}}}}, Options{})
+	if err == nil {
+		t.Error("a header with a secret goes out over plain http")
 	}
 }
 

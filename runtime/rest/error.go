@@ -26,8 +26,6 @@ const (
 	SecretNotBrought Kind = "secret not brought"
 	// SecretRefused: the upstream does not accept the credentials of this server.
 	SecretRefused Kind = "secret refused"
-	// PlaintextAuth: credentials would travel over plain http.
-	PlaintextAuth Kind = "plain http credentials refused"
 	// ConnectionFailed: no connection, or one that broke off.
 	ConnectionFailed Kind = "connection failed"
 	// TimedOut: no whole answer within the limit.
@@ -46,7 +44,7 @@ const (
 // can do nothing about it.
 func (k Kind) Operators() bool {
 	switch k {
-	case SecretUnreadable, SecretRefused, FileUnreadable, PlaintextAuth, ConnectionFailed, TimedOut, AddressRefused, BadAnswer:
+	case SecretUnreadable, SecretRefused, FileUnreadable, ConnectionFailed, TimedOut, AddressRefused, BadAnswer:
 		return true
 	}
 	return false

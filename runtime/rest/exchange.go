@@ -67,7 +67,7 @@ type exchange func(context.Context, *sending) (*Response, error)
 // Do makes one exchange. An answer of any status is a Response, save a redirect,
 // which is refused, and one that is binary and holds a secret. In any other answer
 // secrets are masked. Every error is an *Error; the ones of BadRequest,
-// SecretUnreadable, SecretNotBrought and PlaintextAuth come before anything is sent. The exchange
+// SecretUnreadable and SecretNotBrought come before anything is sent. The exchange
 // ends with ctx or with the upstream's time-out, whichever is first.
 func (c *Client) Do(ctx context.Context, req *bind.HTTP, o CallOptions) (*Response, error) {
 	if err := c.Check(req); err != nil {

@@ -84,9 +84,6 @@ func (o *ClientCredentials) credential() credential {
 
 // token asks for an access token, over the connections of the upstream.
 func (o *ClientCredentials) token(ctx context.Context, s supply, id, secret string) (string, time.Time, error) {
-	if o.TokenURL.Scheme == "http" && !s.plaintext && !isLoopback(o.TokenURL.Hostname()) {
-		return "", time.Time{}, errors.New("credentials are not sent over plain http: use https, or set network: allowPlaintextAuth: true")
-	}
 	config := clientcredentials.Config{ClientID: id, ClientSecret: secret, TokenURL: o.TokenURL.String(),
 		Scopes: o.Scopes, EndpointParams: o.Params, AuthStyle: oauth2.AuthStyleInHeader}
 	if o.InBody {

@@ -238,7 +238,6 @@ func TestOAuth2FailOpen(t *testing.T) {
 		secret               Secret
 	}{
 		{"unset", "http://localhost:1/token", "env UNSET: it is not set; env EMPTY: it is empty", Text{Secret: &Secret{Env: "UNSET"}}, Secret{Env: "EMPTY"}},
-		{"plain http", "http://login.example/token", "set network: allowPlaintextAuth: true", Text{Literal: "me"}, Secret{Env: "TOKEN"}},
 		{"metadata", "https://169.254.169.254/token", "169.254.169.254 is a link-local address, where nothing is ever sent", Text{Literal: "me"}, Secret{Env: "TOKEN"}},
 		{"gone", "http://127.0.0.1:1/token", "connection refused", Text{Literal: "me"}, Secret{Env: "TOKEN"}},
 	} {

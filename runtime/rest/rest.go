@@ -203,6 +203,11 @@ func (c *Client) ready(up Upstream) (*upstream, error) {
 	for _, err := range wrong {
 		fault("%v", err)
 	}
+	if len(credentials) > 0 {
+		for _, err := range up.plaintext() {
+			fault("%v", err)
+		}
+	}
 	for _, err := range slices.Concat(up.TLS.check(up.URL), up.Proxy.check(), up.Retry.check(), up.Rate.check(), up.Cache.check()) {
 		fault("%v", err)
 	}
