@@ -111,7 +111,7 @@ func (f folder) write(cmd *cobra.Command, files []skill.File, within []string) e
 		if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			return fmt.Errorf("%s: %w", f.path(x.Path), err)
 		}
-		if err := root.WriteFile(name, []byte(x.Text), 0o666); err != nil {
+		if err := replace(root, name, []byte(x.Text)); err != nil {
 			return fmt.Errorf("%s: %w", f.path(x.Path), err)
 		}
 		fmt.Fprintln(cmd.ErrOrStderr(), "metacue: wrote", f.path(x.Path))
@@ -123,6 +123,20 @@ func (f folder) write(cmd *cobra.Command, files []skill.File, within []string) e
 		fmt.Fprintln(cmd.ErrOrStderr(), "metacue: took away", f.path(name))
 	}
 	return nil
+}
+
+// replace writes a file whole or leaves what was there: a full disk must not leave one
+// that lacks the mark, and so would be taken for somebody else's.
+func replace(root *os.Root, name string, data []byte) error {
+	tmp := name + ".new"
+	err := root.WriteFile(tmp, data, 0o666)
+	if err == nil {
+		err = root.Rename(tmp, name)
+	}
+	if err != nil {
+		_ = root.Remove(tmp) // what went wrong first is told
+	}
+	return err
 }
 
 // path is where a file of the folder is.
