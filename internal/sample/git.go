@@ -164,6 +164,9 @@ func (o *Org) push(r *request) (any, error) {
 	case base == nil && update.OldObjectID != noCommit:
 		return nil, faultf(http.StatusNotFound, git, "GitCommitDoesNotExistException", "TF401175: repository %s has no commit %s", repo.Name, update.OldObjectID)
 	}
+	if err := o.guarded(repo, update.Name); err != nil {
+		return nil, err
+	}
 	contents := map[string]*string{}
 	for i, c := range made.Changes {
 		kind, err := changeKinds.parse("changeType", string(c.ChangeType), "")
@@ -417,6 +420,8 @@ func (o *Org) updateRefs(r *request) (any, error) {
 			return strings.HasPrefix(f.Name, u.Name+"/") || strings.HasPrefix(u.Name, f.Name+"/")
 		}):
 			status = "refNameConflict"
+		case o.guarded(repo, u.Name) != nil:
+			status = "rejectedByPolicy"
 		default:
 			o.setRef(repo, u.Name, u.NewObjectID)
 		}

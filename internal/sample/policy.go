@@ -91,11 +91,28 @@ func (y *policy) applies(p *pullRequest) bool {
 	})
 }
 
+// name is what people call a policy: the name that it was given, else that of its kind.
+func (y *policy) name() string {
+	if given, ok := y.settings["displayName"].(string); ok {
+		return given
+	}
+	return y.kind.name
+}
+
+// guarded refuses what changes a branch without a pull request where blocking policies
+// hold for it: here those of a repository are all for its default branch.
+func (o *Org) guarded(repo *repository, branch string) error {
+	if branch != repo.DefaultBranch || !slices.ContainsFunc(o.policies, func(y *policy) bool { return y.repo == repo && y.blocking }) {
+		return nil
+	}
+	return faultf(http.StatusForbidden, git, "GitRefUpdateRejectedByPolicyException", "TF402455: %s takes no pushes; a pull request is needed to change it.", branch)
+}
+
 // unmet gives the blocking policies that keep a pull request from being merged.
 func (o *Org) unmet(p *pullRequest) (names []string) {
 	for _, y := range o.policies {
 		if state, _ := y.kind.state(o, y, p); y.blocking && y.applies(p) && state != "approved" {
-			names = append(names, y.kind.name)
+			names = append(names, y.name())
 		}
 	}
 	return names

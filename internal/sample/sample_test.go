@@ -141,7 +141,7 @@ func TestCompletingMovesTheTarget(t *testing.T) {
 	}
 	id := p.LastMergeSourceCommit.CommitID
 	run(t, org, []step{
-		{"PATCH", pulls + "/101", `{"status":"completed","lastMergeSourceCommit":{"commitId":"` + id + `"},"completionOptions":{"deleteSourceBranch":true}}`, 403, []string{"GitPullRequestUpdateRejectedByPolicyException", "Required reviewers, Build"}, nil},
+		{"PATCH", pulls + "/101", `{"status":"completed","lastMergeSourceCommit":{"commitId":"` + id + `"},"completionOptions":{"deleteSourceBranch":true}}`, 403, []string{"GitPullRequestUpdateRejectedByPolicyException", "Required reviewers, web-ci."}, nil},
 		{"PATCH", pulls + "/101", `{"status":"completed","lastMergeSourceCommit":{"commitId":"` + id + `"},"completionOptions":{"deleteSourceBranch":true,"bypassPolicy":true}}`, 200, []string{`"status":"completed"`}, nil},
 		{"GET", repo + "/refs?filter=heads/main", "", 200, []string{`"objectId":"` + id + `"`}, nil},
 		{"GET", repo + "/refs?filter=heads/feature/search", "", 200, []string{`"count":0`}, nil},
@@ -571,6 +571,8 @@ func TestPushes(t *testing.T) {
 		{"GET", repo + "/items?path=/a/b.md", "", 404, nil, nil},
 		{"POST", repo + "/pushes", push(topic, main, write("edit", "/README.md", "x")), 409, []string{"GitReferenceStaleException", "TF401028"}, nil},
 		{"POST", repo + "/pushes", push("refs/heads/x", strings.Repeat("a", 40), write("edit", "/README.md", "x")), 404, nil, nil},
+		{"POST", repo + "/pushes", push("refs/heads/main", main, write("edit", "/README.md", "x")), 403, []string{"GitRefUpdateRejectedByPolicyException", "TF402455"}, nil},
+		{"POST", repo + "/refs", `[{"name":"refs/heads/main","oldObjectId":"` + main + `","newObjectId":"0000000000000000000000000000000000000000"}]`, 200, []string{`"updateStatus":"rejectedByPolicy"`}, nil},
 		{"POST", repo + "/pushes", push("x", main, write("edit", "/README.md", "x")), 400, nil, nil},
 		{"POST", repo + "/pushes", push("refs/heads/x", main, write("add", "/README.md", "x")), 400, []string{"is there"}, nil},
 		{"POST", repo + "/pushes", push("refs/heads/x", main, write("edit", "/none", "x")), 400, []string{"is not there"}, nil},
