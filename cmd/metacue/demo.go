@@ -67,7 +67,7 @@ func (o *offer) demo(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(cmd.ErrOrStderr(), "metacue: its API is the sample organization at", stage.URL)
+	fmt.Fprintf(cmd.ErrOrStderr(), "metacue: its API is the sample organization at %s; another shell calls it by\n%s\n", stage.URL, stage.Call("list_projects"))
 	opts := serve.Of(cat, offered)
 	opts.Log = log
 	return o.serve(cmd, func() { announce(cmd.ErrOrStderr(), o.mode, cat, offered, "the built-in configuration") }, opts)

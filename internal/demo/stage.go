@@ -66,6 +66,16 @@ func NewStage(log *slog.Logger) (*Stage, error) {
 // Close ends the organization.
 func (s *Stage) Close() { s.stop() }
 
+// Call gives a line for a shell that calls a tool of the built-in configuration at the
+// organization. The token in it is no secret: the organization ends with the stage.
+func (s *Stage) Call(tool string) string {
+	line := secret + "=" + token + " metacue call " + tool + " -t project=Contoso"
+	for _, name := range upstreams {
+		line += " --upstream " + name + "=" + s.URL
+	}
+	return line
+}
+
 func getenv(name string) (string, bool) {
 	if name == secret {
 		return token, true
