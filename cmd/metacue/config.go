@@ -201,8 +201,16 @@ func skipped(w io.Writer, findings diag.List) {
 	fmt.Fprintf(w, "metacue: left out because of these findings: %s\n", strings.Join(tools, ", "))
 }
 
-// version is that of the module, as the build recorded it.
+// release is the version of a build that is told it, with
+// go build -ldflags "-X main.release=v1.2.3" ./cmd/metacue.
+var release string
+
+// version is that of a release, else of the module, as the build recorded it: that
+// which go install was asked for, or the commit of the checkout.
 func version() string {
+	if release != "" {
+		return release
+	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
 	}

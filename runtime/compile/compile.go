@@ -253,9 +253,6 @@ func (c *compiler) server() catalog.Server {
 	if s.Title == "" {
 		s.Title = s.Name
 	}
-	if s.Version == "" {
-		s.Version = "0.0.0"
-	}
 	return s
 }
 
