@@ -89,7 +89,7 @@ standard input.`,
 	s.serveFlags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&args, "json", "", "the arguments as a JSON `OBJECT`")
-	f.BoolVar(&dryRun, "dry-run", false, "print the request and send nothing")
+	f.BoolVar(&dryRun, "dry-run", false, "print the request and send nothing; secrets are not read, references show as ***")
 	f.StringVar(&format, "format", "curl", "print the request of a dry run as `FORMAT`: curl, json")
 	complete(cmd, "format", only("curl", "json"))
 	return cmd

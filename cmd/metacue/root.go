@@ -23,7 +23,9 @@ import (
 
 // run runs the command that the arguments name and gives the exit status.
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible(context.Background(), signals, os.Exit)
 	defer stop()
 	// net/http tells its own log of odd connections, with bytes of the upstream.
 	log.SetOutput(io.Discard)
@@ -101,9 +103,15 @@ func (s *settings) serveFlags(cmd *cobra.Command) {
 	s.configFlags(cmd)
 	f := cmd.Flags()
 	f.StringToStringVar(&s.upstreams, "upstream", nil, "send the requests of upstream `NAME=URL` there: a mock, a staging system, an on-premises server")
+	s.boundFlags(cmd)
+	f.BoolVar(&s.keepGoing, "keep-going", false, "leave out tools that have findings, and say which, instead of refusing all")
+}
+
+// boundFlags adds the flags that bound what is offered.
+func (s *settings) boundFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.BoolVar(&s.readOnly, "read-only", false, "offer only tools that change nothing")
 	f.StringSliceVar(&s.domains, "domains", nil, "offer only these `domains`, separated by commas")
-	f.BoolVar(&s.keepGoing, "keep-going", false, "leave out tools that have findings, and say which, instead of refusing all")
 	complete(cmd, "domains", s.completeDomains)
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -143,6 +144,8 @@ func count(n int, what string) string {
 // serve serves over the transport that the flags ask for, until input or the
 // command ends. ready is called when requests are accepted.
 func (o *offer) serve(cmd *cobra.Command, ready func(), opts serve.Options) error {
+	endsInOrder(cmd.Context())
+	opts.Version = cmp.Or(opts.Version, version())
 	if o.http == "" {
 		ready()
 		return serve.Stdio(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), opts)

@@ -30,7 +30,8 @@ that the mode needs for itself.
 
 With --host it also says what hosts and model APIs would refuse, cut or leave out
 of what a mode lists: names and descriptions too long for them, keywords of JSON
-Schema that they do not know, more tools than they take.`,
+Schema that they do not know, more tools than they take. --read-only and --domains
+bound what these two look at, as they bound a server; faults are told of all.`,
 		Example: `  metacue vet
   metacue vet ./cue --format github
   metacue vet -t organization=contoso ./cue
@@ -51,6 +52,10 @@ Schema that they do not know, more tools than they take.`,
 				return err
 			}
 			if len(findings) == 0 {
+				if err := s.checkDomains(program); err != nil {
+					return err
+				}
+				program = program.Within(s.bounds()) // what is offered of it
 				if findings, err = modeFindings(cfg, program.Catalog, mode); err != nil {
 					return err
 				}
@@ -76,6 +81,7 @@ Schema that they do not know, more tools than they take.`,
 		},
 	}
 	s.configFlags(cmd)
+	s.boundFlags(cmd)
 	cmd.Flags().StringSliceVar(&host, "host", nil, "also hold the list of tools against the rules of the `HOST`: "+hostNames)
 	complete(cmd, "host", only(strings.Split(hostNames, ", ")...))
 	o.modeFlags(cmd)
