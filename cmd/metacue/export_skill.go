@@ -19,8 +19,8 @@ func newExportSkill() *cobra.Command {
 		Short: "Write the configuration's skills as SKILL.md files",
 		Long: `skill writes each skill of the configuration, or the one that is named, as a
 folder in the format of Agent Skills: NAME/SKILL.md, and where that would be too
-long NAME/references/DOMAIN.md for the tools, and notes.md there for the notes. Calls are written as the mode has them, by
-default as in meta mode. Without -o the files are printed.
+long NAME/references/DOMAIN.md for the tools, and notes.md there for the notes. Calls are written as the mode has them. Those of
+meta mode are understood in every mode. Without -o the files are printed.
 
 With --check nothing is written: it prints how the files in DIR differ from what
 would be written, and exits 1 when they do.`,
@@ -32,9 +32,6 @@ would be written, and exits 1 when they do.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if check && dir == "" {
 				return errors.New("--check needs -o DIR: the folder to look into")
-			}
-			if !cmd.Flags().Changed("mode") {
-				e.mode = "meta"
 			}
 			program, face, err := e.offered(cmd)
 			if err != nil {
@@ -66,6 +63,7 @@ would be written, and exits 1 when they do.`,
 		},
 	}
 	e.flags(cmd)
+	e.modeDefault(cmd, "meta")
 	cmd.Flags().StringVarP(&dir, "output", "o", "", "write into `DIR`")
 	cmd.Flags().BoolVar(&check, "check", false, "write nothing, and exit 1 where the files in DIR are out of date")
 	return cmd

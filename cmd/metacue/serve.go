@@ -41,6 +41,12 @@ func (o *offer) modeFlags(cmd *cobra.Command) {
 	f.BoolVar(&o.meta, "meta-mode", false, "short for --mode meta")
 }
 
+// modeDefault takes another mode where none is asked for.
+func (o *offer) modeDefault(cmd *cobra.Command, mode string) {
+	o.mode = mode
+	cmd.Flags().Lookup("mode").DefValue = mode
+}
+
 func (o *offer) transportFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.http, "http", "", "serve streamable HTTP at `ADDR`, such as 127.0.0.1:8080; port 0 takes a free one")

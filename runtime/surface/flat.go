@@ -8,17 +8,19 @@ import (
 
 	"github.com/metacue/metacue/runtime/call"
 	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/search"
 )
 
 // flat lists every tool under its own name.
 type flat struct {
 	catalog *catalog.Catalog
+	index   *search.Index
 	do      call.Func
 	tools   []*mcp.Tool
 }
 
 func newFlat(c *catalog.Catalog, do call.Func) Surface {
-	f := &flat{catalog: c, do: do, tools: []*mcp.Tool{}}
+	f := &flat{catalog: c, index: search.New(c), do: do, tools: []*mcp.Tool{}}
 	for _, t := range c.Tools() {
 		f.tools = append(f.tools, listed(t))
 	}
@@ -34,7 +36,7 @@ func (f *flat) Declared(tool, argument string) []string { return declared(f.cata
 func (f *flat) Call(ctx context.Context, caller call.Caller, name string, args json.RawMessage) (*mcp.CallToolResult, error) {
 	t, ok := f.catalog.Tool(name)
 	if !ok {
-		return nil, unknownTool(f.catalog, name)
+		return nil, unknownTool(f.index, f.catalog, name)
 	}
 	return result(f.do(ctx, caller, t.Name, args)), nil
 }

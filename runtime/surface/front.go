@@ -12,6 +12,7 @@ import (
 	"github.com/metacue/metacue/runtime/call"
 	"github.com/metacue/metacue/runtime/catalog"
 	"github.com/metacue/metacue/runtime/nearest"
+	"github.com/metacue/metacue/runtime/search"
 )
 
 // front is what the surfaces share that list tools of their own in front of those
@@ -19,6 +20,7 @@ import (
 // configuration pins.
 type front struct {
 	catalog *catalog.Catalog
+	index   *search.Index
 	do      call.Func
 	tools   []*mcp.Tool
 	own     map[string]ownTool
@@ -74,7 +76,7 @@ func (f *front) Call(ctx context.Context, caller call.Caller, name string, args 
 	t, ok := f.catalog.Tool(name)
 	switch {
 	case !ok:
-		return nil, unknownTool(f.catalog, name, f.names()...)
+		return nil, unknownTool(f.index, f.catalog, name, f.names()...)
 	case f.isPlain(t) && name == t.Name:
 		return result(f.do(ctx, caller, t.Name, args)), nil
 	case f.strict:

@@ -46,11 +46,10 @@ func (m *meta) instructions() string {
 // part in options.go.
 type meta struct {
 	front
-	index *search.Index
 }
 
 func newMeta(c *catalog.Catalog, do call.Func) Surface {
-	m := &meta{front: front{catalog: c, do: do, strict: c.Meta.ByEffect}, index: search.New(c)}
+	m := &meta{front{catalog: c, index: search.New(c), do: do, strict: c.Meta.ByEffect}}
 	m.by = func(t *catalog.Tool) string { return m.runner(t.Effect).execute }
 	own := []ownTool{
 		{&mcp.Tool{
@@ -77,7 +76,9 @@ func newMeta(c *catalog.Catalog, do call.Func) Surface {
 		}, m.getToolSchema},
 	}
 	own = append(own, m.executeTools()...)
-	own = append(own, m.searchTools()...)
+	if c.Meta.Search {
+		own = append(own, m.searchTool())
+	}
 	own = append(own, m.apiRequests()...)
 	m.list(own...)
 	m.says = m.instructions()
@@ -258,7 +259,7 @@ func (m *meta) several(e *envelope, names []string) []string {
 func (m *meta) about(name string) (any, bool) {
 	t, ok := m.catalog.Tool(name)
 	if !ok {
-		return toolUnknown{clip(name), "unknown tool: " + clip(name), nearestTools(m.catalog, name)}, false
+		return toolUnknown{clip(name), "unknown tool: " + clip(name), nearestTools(m.index, m.catalog, name)}, false
 	}
 	s := toolSchema{t.Name, t.Description, t.Domain, t.Action, t.InputSchema, t.OutputSchema, nil}
 	for _, x := range t.Examples {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/metacue/metacue/runtime/call"
 	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/search"
 	"github.com/metacue/metacue/runtime/signature"
 )
 
@@ -40,7 +41,7 @@ type model struct {
 }
 
 func newModel(c *catalog.Catalog, do call.Func) Surface {
-	m := &model{front{catalog: c, do: do}}
+	m := &model{front{catalog: c, index: search.New(c), do: do}}
 	describes, acts := modelNames(c)
 	m.by = func(*catalog.Tool) string { return acts }
 	m.says = describes + " tells what there is, " + acts + " runs it. Skip what you already know."
@@ -321,7 +322,7 @@ func (m *model) act(ctx context.Context, caller call.Caller, e *envelope) call.R
 	case !ok && known:
 		u.add(operationArgument, operation, namesOfTools(d.Tools))
 	case !ok: // all that there are would be too many to name
-		u.faults, u.nearest = append(u.faults, "unknown operation: "+clip(operation)), append(u.nearest, nearestTools(m.catalog, operation)...)
+		u.faults, u.nearest = append(u.faults, "unknown operation: "+clip(operation)), append(u.nearest, nearestTools(m.index, m.catalog, operation)...)
 	}
 	if len(u.faults) > 0 {
 		return u.refusal()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/metacue/metacue/runtime/call"
 	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/search"
 	"github.com/metacue/metacue/runtime/signature"
 )
 
@@ -40,7 +41,7 @@ type noun struct {
 }
 
 func newNouns(c *catalog.Catalog, do call.Func) Surface {
-	n := &nouns{front: front{catalog: c, do: do}}
+	n := &nouns{front: front{catalog: c, index: search.New(c), do: do}}
 	n.nouns, n.more = grouped(c)
 	n.by = func(t *catalog.Tool) string {
 		if i := slices.IndexFunc(n.nouns, func(g *noun) bool { return slices.Contains(g.tools, t) }); i >= 0 {

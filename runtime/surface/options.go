@@ -88,13 +88,10 @@ const (
 	maxQuery = 4096
 )
 
-// searchTools gives search_tools, where the configuration asks for it. domain and
-// action take what they take in list_domain_tools, which says so once.
-func (m *meta) searchTools() []ownTool {
-	if !m.catalog.Meta.Search {
-		return nil
-	}
-	return []ownTool{{&mcp.Tool{
+// searchTool gives search_tools, which is listed where the configuration asks for it.
+// domain and action take what they take in list_domain_tools, which says so once.
+func (m *meta) searchTool() ownTool {
+	return ownTool{&mcp.Tool{
 		Name:        searchTools,
 		Description: "Find tools.",
 		Annotations: annotations(finds),
@@ -103,7 +100,7 @@ func (m *meta) searchTools() []ownTool {
 			property("domain", schema{Type: "string"}),
 			property("action", schema{Type: "string"}),
 			property("limit", schema{Type: "integer"})),
-	}, m.search}}
+	}, m.search}
 }
 
 // search answers with summaries, the best first.

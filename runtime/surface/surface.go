@@ -23,6 +23,7 @@ import (
 	"github.com/metacue/metacue/runtime/call"
 	"github.com/metacue/metacue/runtime/catalog"
 	"github.com/metacue/metacue/runtime/nearest"
+	"github.com/metacue/metacue/runtime/search"
 )
 
 // RepairsKey is the member of a result's _meta that says, in sentences, what of
@@ -87,7 +88,7 @@ func New(mode string, c *catalog.Catalog, do call.Func) (Surface, error) {
 		return nil, errors.New(strings.Join(texts, "\n"))
 	}
 	i := slices.Index(Modes(), mode)
-	return withSkills(c, modes[i].new(c, do)), nil
+	return withSkills(c, withUnlisted(c, modes[i].new(c, do), do)), nil
 }
 
 // Fault is something of a configuration that a surface cannot show.
@@ -233,17 +234,21 @@ func content(i int, c call.Content) mcp.Content {
 
 // unknownTool is the protocol's error for a name that means nothing here (MCP,
 // Tools, Error Handling). listed are names that the catalog does not know.
-func unknownTool(c *catalog.Catalog, name string, listed ...string) error {
+func unknownTool(x *search.Index, c *catalog.Catalog, name string, listed ...string) error {
 	message := fmt.Sprintf("unknown tool %q", clip(name))
-	if near := nearestTools(c, name, listed...); len(near) > 0 {
+	if near := nearestTools(x, c, name, listed...); len(near) > 0 {
 		message += "; nearest: " + strings.Join(near, ", ")
 	}
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: message}
 }
 
+// maxNearest is how many names an error gives of those that may have been meant.
+const maxNearest = 3
+
 // nearestTools gives the tools that name may have meant, by the name each is
-// called by now where an alias was nearer; [] for none.
-func nearestTools(c *catalog.Catalog, name string, more ...string) []string {
+// called by now where an alias was nearer; [] for none. Those that are spelt like it
+// come first, and the one that means the same is among them.
+func nearestTools(x *search.Index, c *catalog.Catalog, name string, more ...string) []string {
 	names := slices.Clone(more)
 	for _, t := range c.Tools() {
 		names = append(append(names, t.Name), t.Aliases...)
@@ -257,7 +262,31 @@ func nearestTools(c *catalog.Catalog, name string, more ...string) []string {
 			near = append(near, n)
 		}
 	}
+	if n := meant(x, name); n != "" && !slices.Contains(near, n) {
+		near = append(near[:min(len(near), maxNearest-1)], n)
+	}
 	return near
+}
+
+// meant gives the tool that the words of a name mean, as merge_pull_request does
+// complete_pull_request; "" where half of them or more say nothing of it.
+func meant(x *search.Index, name string) string {
+	if len(name) > maxEcho {
+		return ""
+	}
+	words := len(strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("_-. ", r) }))
+	for _, hit := range x.Find(name, search.Options{Limit: 1}) {
+		said := map[string]bool{}
+		for _, m := range hit.Why {
+			if !strings.Contains(m.Word, " ") { // all that say its name, once more
+				said[m.Word] = true
+			}
+		}
+		if 2*len(said) > words {
+			return hit.Tool.Name
+		}
+	}
+	return ""
 }
 
 // maxEcho is how much of a caller's text, in bytes, an error repeats: a name is

@@ -302,7 +302,8 @@ func TestUnknownTool(t *testing.T) {
 		{"flat", "repo_gett", `unknown tool "repo_gett"; nearest: get_repository`}, // near an alias: its tool
 		{"flat", "zzz", `unknown tool "zzz"`},
 		{"flat", "", `unknown tool ""`},
-		{"flat", "execute_tool", `unknown tool "execute_tool"`},
+		{"flat", "api_request", `unknown tool "api_request"`}, // offered where it is listed
+		{"flat", "execute_write_tool", `unknown tool "execute_write_tool"`},
 		{"meta", "execute_tools", `unknown tool "execute_tools"; nearest: execute_tool`},
 		{"meta", "get_vualt", `unknown tool "get_vualt"; nearest: get_vault`},
 		{"meta", strings.Repeat("x", 4<<20), `unknown tool "` + strings.Repeat("x", maxEcho) + `…"`},
@@ -391,5 +392,85 @@ func TestCaller(t *testing.T) {
 		if _, err := newSurface(t, c.mode, small(), do).Call(t.Context(), want, c.name, json.RawMessage(c.args)); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// What a name means is among what is nearest, beside what is spelt like it.
+func TestNearestByMeaning(t *testing.T) {
+	var tools []*catalog.Tool
+	for _, name := range []string{"complete_pull_request", "create_pull_request", "get_pull_request", "vote_pull_request"} {
+		tools = append(tools, tool("repositories", "update", name, `{"type":"object","properties":{}}`))
+		tools[len(tools)-1].Description = name
+	}
+	tools[0].Description = "Merges a pull request now"
+	c := catalog.New(catalog.Catalog{Server: catalog.Server{Name: "x"}, Actions: taxonomy, Domains: []*catalog.Domain{{Name: "repositories", Tools: tools}}})
+	for name, want := range map[string]string{
+		"merge_pull_request":     "create_pull_request get_pull_request complete_pull_request",
+		"MergeNow":               "complete_pull_request",
+		"creat_pull_request":     "create_pull_request get_pull_request vote_pull_request",
+		"merge_my_lovely_branch": "",
+	} {
+		for _, mode := range Modes() {
+			s := newSurface(t, mode, c, nil)
+			_, err := s.Call(t.Context(), call.Caller{}, name, nil)
+			_, got, _ := strings.Cut(err.Error(), "; nearest: ")
+			if got = strings.ReplaceAll(got, ",", ""); got != want {
+				t.Errorf("%s %s: nearest %q, want %q", mode, name, got, want)
+			}
+		}
+	}
+}
+
+// The tools of meta and model are understood in every mode, as there, by what is within
+// the bounds; under by-effect nothing is run by a tool that is not for its effect.
+func TestOtherModesUnderstood(t *testing.T) {
+	safe := tuned(small(), catalog.Meta{ByEffect: true}, escapes()...)
+	for _, c := range []struct {
+		modes, tool, args string
+		from              string // the mode that the name is from
+		catalog           *catalog.Catalog
+		want              string // part of the answer, or what was run
+	}{
+		{"flat nouns model", executeTool, `{"tool_name":"create_branch","arguments":{"name":"a"}}`, "meta", small(), `create_branch {"name":"a"}`},
+		{"flat nouns model", executeTool, `{"tool_name":"create_branch","name":"a"}`, "meta", small(), `create_branch {"name":"a"}`},
+		{"flat nouns meta", "sample_action", `{"domain":"repositories","operation":"create_branch","params":{"name":"a"}}`, "model", small(), `create_branch {"name":"a"}`},
+		{"flat nouns meta", "sample_model", `{}`, "model", small(), `"queries":1`},
+		{"flat nouns model", getToolSchema, `{"tool_name":"create_branch"}`, "meta", small(), `"inputSchema"`},
+		{"flat nouns model", listDomains, ``, "meta", small(), `"Vaults"`},
+		{"flat nouns model", listDomainTools, `{"domain":"secrets"}`, "meta", small(), `"get_vault"`},
+		{"flat nouns model meta", searchTools, `{"query":"branch"}`, "meta", small(), `"create_branch"`},
+		{"flat nouns model", executeTool, `{"tool_name":"create_branc"}`, "meta", small(), `"nearest":["create_branch"]`},
+		{"flat nouns model", executeTool, `{"tool_name":"delete_repository","arguments":{"id":"a"}}`, "meta", small().Within(catalog.Bounds{ReadOnly: true}), `"error":"unknown tool: delete_repository"`},
+		// by-effect
+		{"flat nouns model", executeTool, `{"tool_name":"delete_repository","arguments":{"id":"a"}}`, "meta", safe, `call it through execute_destructive_tool`},
+		{"flat nouns model", "execute_destructive_tool", `{"tool_name":"delete_repository","arguments":{"id":"a"}}`, "meta", safe, `delete_repository {"id":"a"}`},
+		{"meta", "sample_action", `{"operation":"delete_repository","params":{"id":"a"}}`, "model", safe, `call it through execute_destructive_tool`},
+		{"meta", "sample_action", `{"operation":"get_repository","params":{"id":"a"}}`, "model", safe, `call it through execute_tool`},
+	} {
+		for mode := range strings.FieldsSeq(c.modes) {
+			var r recorder
+			s := newSurface(t, mode, c.catalog, r.do)
+			got, err := s.Call(t.Context(), call.Caller{}, c.tool, json.RawMessage(c.args))
+			if err != nil {
+				t.Errorf("%s %s %s: %v", mode, c.tool, c.args, err)
+				continue
+			}
+			text := string(compact(got))
+			if len(r.calls) > 0 {
+				text = r.calls[0].tool + " " + r.calls[0].args
+			}
+			if !strings.Contains(strings.ReplaceAll(text, `\"`, `"`), c.want) {
+				t.Errorf("%s %s %s:\n%s\nwant %s", mode, c.tool, c.args, text, c.want)
+			}
+			if told := fmt.Sprint(got.Meta[RepairsKey]); !strings.Contains(told, c.tool+" is not listed here and was understood as in "+c.from+" mode") {
+				t.Errorf("%s %s: told %s", mode, c.tool, told)
+			}
+		}
+	}
+	// A tool that has such a name is that tool.
+	own := catalog.New(catalog.Catalog{Server: catalog.Server{Name: "x"}, Actions: taxonomy, Domains: []*catalog.Domain{{Name: "d", Tools: []*catalog.Tool{tool("d", "read", executeTool, `{"type":"object","properties":{}}`)}}}})
+	r := recorder{answer: call.Text("done")}
+	if _, got := ask(t, newSurface(t, "flat", own, r.do), executeTool, `{"tool_name":"x"}`); len(r.calls) != 1 || r.calls[0].tool != executeTool || got.Meta != nil {
+		t.Errorf("a tool called execute_tool: %v", r.calls)
 	}
 }
