@@ -150,7 +150,7 @@ func writeFile(name, text string) error {
 // handler serves one generation. local says that only this machine reaches it.
 func (o HTTPOptions) handler(s *mcp.Server, local bool) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle(endpoint, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{
+	mux.Handle(endpoint, exactly(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{
 		Stateless:                    true,
 		JSONResponse:                 true,
 		Logger:                       sdkLog(o.Log),
@@ -158,7 +158,7 @@ func (o HTTPOptions) handler(s *mcp.Server, local bool) http.Handler {
 		PropagateRequestCancellation: true,
 		// guard does what this would, and knows Hosts.
 		DisableLocalhostProtection: true,
-	}))
+	})))
 	mux.HandleFunc(health, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "not found: MCP is served at "+endpoint, http.StatusNotFound)

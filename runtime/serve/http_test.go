@@ -278,6 +278,12 @@ func TestHTTPRefusals(t *testing.T) {
 	if status, _ := h.post(`{"jsonrpc":"2.0","id":1,"method":"ping"}`, "Mcp-Protocol-Version", "1999-01-01"); status != 400 {
 		t.Errorf("an unknown revision: %d", status)
 	}
+	for _, id := range []string{"12345678901234567890123", "9007199254740993", "1.5", "-1e400"} {
+		want := `{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32600,"message":"not a JSON-RPC 2.0 message: the id must be a string or an integer of at most 53 bits"}}`
+		if status, body := h.post(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/list"}`); status != 400 || body != want {
+			t.Errorf("the id %s: %d %s", id, status, body)
+		}
+	}
 	for _, c := range []struct {
 		method, path string
 		status       int

@@ -188,7 +188,8 @@ func (o Options) log() *slog.Logger {
 }
 
 // sdkLog is a log for the SDK, which tells of every session and request at the
-// level of what people should know: that is for those who debug.
+// level of what people should know: that is for those who debug. What it calls an error
+// is a client that does not keep to the protocol, or is gone: a warning at most.
 func sdkLog(log *slog.Logger) *slog.Logger {
 	if log == nil {
 		return nil
@@ -202,5 +203,13 @@ func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {
 	if level < slog.LevelWarn && !q.Handler.Enabled(ctx, slog.LevelDebug) {
 		return false
 	}
-	return q.Handler.Enabled(ctx, level)
+	return q.Handler.Enabled(ctx, min(level, slog.LevelWarn))
 }
+
+func (q quiet) Handle(ctx context.Context, r slog.Record) error {
+	r.Level = min(r.Level, slog.LevelWarn)
+	return q.Handler.Handle(ctx, r)
+}
+
+func (q quiet) WithAttrs(attrs []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(attrs)} }
+func (q quiet) WithGroup(name string) slog.Handler       { return quiet{q.Handler.WithGroup(name)} }

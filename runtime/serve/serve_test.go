@@ -228,6 +228,10 @@ func TestQuietLog(t *testing.T) {
 		l := sdkLog(slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{Level: level})))
 		l.Info("chatter")
 		l.Warn("matter")
+		l.With("a", 1).Error("a client's fault")
+		if strings.Contains(b.String(), "ERROR") || !strings.Contains(b.String(), `level=WARN msg="a client's fault"`) {
+			t.Errorf("at %v: %s", level, b.String())
+		}
 		if got := strings.Contains(b.String(), "chatter"); got != want || !strings.Contains(b.String(), "matter") {
 			t.Errorf("at %v: %s", level, b.String())
 		}

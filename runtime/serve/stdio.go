@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/big"
 	"strings"
 	"sync"
 	"time"
@@ -264,7 +263,7 @@ func (l *lines) parseBatch(text []byte) []jsonrpc.Message {
 func (l *lines) message(text json.RawMessage, b *batch) (jsonrpc.Message, json.RawMessage) {
 	m, err := decode(text)
 	if err != nil {
-		return nil, errorResponse(idOf(text), jsonrpc.CodeInvalidRequest, "not a JSON-RPC 2.0 message: "+err.Error())
+		return nil, errorResponse(idOf(text), jsonrpc.CodeInvalidRequest, notMessage(err))
 	}
 	r, ok := m.(*jsonrpc.Request)
 	if !ok {
@@ -288,6 +287,9 @@ func (l *lines) message(text json.RawMessage, b *batch) (jsonrpc.Message, json.R
 	return m, nil
 }
 
+// notMessage says why something is no message.
+func notMessage(err error) string { return "not a JSON-RPC 2.0 message: " + err.Error() }
+
 // decode reads a message. jsonrpc.DecodeMessage sets 64 KiB aside for each, half of
 // what a call costs the garbage collector, so that it is asked only for what is
 // no plain request, and for what may be nested deeper than it allows.
@@ -298,27 +300,20 @@ func decode(text json.RawMessage) (jsonrpc.Message, error) {
 		return decodeOther(text)
 	}
 	var method string
-	var id any
-	if json.Unmarshal(m["method"], &method) != nil || m["id"] != nil && json.Unmarshal(m["id"], &id) != nil {
+	if json.Unmarshal(m["method"], &method) != nil {
 		return decodeOther(text)
 	}
-	made, err := jsonrpc.MakeID(id)
-	if err == nil && !same(m["id"], made) {
-		err = errInexact
-	}
-	return &jsonrpc.Request{ID: made, Method: method, Params: m["params"]}, err
+	id, err := readID(m["id"])
+	return &jsonrpc.Request{ID: id, Method: method, Params: m["params"]}, err
 }
 
 func decodeOther(text json.RawMessage) (jsonrpc.Message, error) {
 	m, err := jsonrpc.DecodeMessage(text)
-	if r, ok := m.(*jsonrpc.Request); ok && err == nil && !same(idOf(text), r.ID) {
-		return nil, errInexact
+	if r, ok := m.(*jsonrpc.Request); ok && err == nil && r.IsCall() {
+		_, err = readID(idOf(text))
 	}
 	return m, err
 }
-
-// errInexact says that the answer to a request could not bear its id.
-var errInexact = errors.New("the id must be a string or an integer of at most 53 bits")
 
 // maxPlain is how many brackets a request may open that decode reads itself.
 const maxPlain = 1000
@@ -407,20 +402,6 @@ func idOf(text json.RawMessage) json.RawMessage {
 		return m.ID
 	}
 	return nil
-}
-
-// same says whether an id is what the SDK made of it: that keeps a number as an
-// int64, by way of a float64.
-func same(text json.RawMessage, id jsonrpc.ID) bool {
-	n, ok := id.Raw().(int64)
-	if !ok {
-		return true
-	}
-	if len(text) > 32 {
-		return false
-	}
-	given, ok := new(big.Float).SetPrec(1 << 10).SetString(string(text))
-	return ok && given.Cmp(new(big.Float).SetInt64(n)) == 0
 }
 
 // array joins JSON values.
