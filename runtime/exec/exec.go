@@ -19,7 +19,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/metacue/metacue/runtime/bind"
@@ -163,7 +162,8 @@ type Refusal interface {
 
 // Call makes one call of a tool by name or alias. It is a call.Func.
 func (p *Program) Call(ctx context.Context, caller call.Caller, name string, args json.RawMessage) (result call.Result) {
-	defer p.conceal(&result)
+	brought := &rest.Brought{}
+	defer p.conceal(&result, brought)
 	defer p.discreet(&result)
 	defer p.guard(name, &result)
 	tool, failure := p.find(caller, name)
@@ -176,6 +176,7 @@ func (p *Program) Call(ctx context.Context, caller call.Caller, name string, arg
 	if failure != nil {
 		return *failure
 	}
+	c.brought = brought
 	if failure := c.verify(ctx); failure != nil {
 		result = *failure
 	} else {
@@ -197,7 +198,8 @@ type Plan struct {
 // Plan makes the first request of a call without sending it. On failure, or
 // when there is nothing to send, the plan is nil and the result says why.
 func (p *Program) Plan(ctx context.Context, caller call.Caller, name string, args json.RawMessage) (plan *Plan, result call.Result) {
-	defer p.conceal(&result)
+	brought := &rest.Brought{}
+	defer p.conceal(&result, brought)
 	defer p.discreet(&result)
 	defer p.guard(name, &result)
 	tool, failure := p.find(caller, name)
@@ -241,7 +243,7 @@ func (c *prepared) first(ctx context.Context, step *Step) (req *bind.HTTP, more 
 		return nil, 0, err
 	}
 	if step.Each == nil {
-		req, err = c.build(ctx, step)
+		req, err = c.build(ctx, step, c.scope)
 		return req, 0, err
 	}
 	v, err := step.Each.List.Eval(ctx, c.scope)
@@ -267,8 +269,8 @@ func (c *prepared) first(ctx context.Context, step *Step) (req *bind.HTTP, more 
 }
 
 // build makes the one request of a step, for the page that the call asks for.
-func (c *prepared) build(ctx context.Context, step *Step) (*bind.HTTP, error) {
-	req, err := step.Request.Build(ctx, c.scope)
+func (c *prepared) build(ctx context.Context, step *Step, scope *bind.Scope) (*bind.HTTP, error) {
+	req, err := step.Request.Build(ctx, scope)
 	if err == nil && c.from != nil && c.tool.Response.Paging.Step == step.Name {
 		err = c.tool.Response.Paging.By.Turn(step.Request, req, c.from.Position)
 	}
@@ -297,20 +299,24 @@ func (p *Program) discreet(result *call.Result) {
 // conceal masks secrets in all that a call gives. The client has masked them in
 // every answer already, before anything was made of it; this is for what they
 // might come together from, and for all else that is told.
-func (p *Program) conceal(result *call.Result) {
+func (p *Program) conceal(result *call.Result, brought *rest.Brought) {
+	scrub := func(s string) string { return brought.Scrub(p.Client.Scrub(s)) }
+	for i, r := range result.Repairs {
+		result.Repairs[i] = scrub(r)
+	}
 	for i := range result.Content {
 		c := &result.Content[i]
-		if data := string(c.Data); p.Client.Scrub(data) != data {
+		text, data := scrub(c.Text), string(c.Data)
+		switch {
+		case scrub(data) != data:
 			*result = failed("the result is binary and holds a secret of this server: it is not shown")
 			return
+		case text != c.Text && result.Structured != nil:
+			// It was held against the schema as it is, and no longer would be.
+			*result = failed("the result holds a secret that came together in it: it is not shown")
+			return
 		}
-		c.Text = p.Client.Scrub(c.Text)
-		if result.Structured != nil { // it is the text
-			result.Structured = json.RawMessage(c.Text)
-		}
-	}
-	for i, r := range result.Repairs {
-		result.Repairs[i] = p.Client.Scrub(r)
+		c.Text = text
 	}
 }
 
@@ -337,7 +343,10 @@ type prepared struct {
 	given   bind.Args // the arguments without what was filled in
 	from    *cursor   // the page that the call asks for; nil is the first
 	repairs []string
-	masked  atomic.Bool // an answer held a secret
+	brought *rest.Brought
+	// otherwise holds, for each step whose answer held a secret, the state that it would
+	// have with another text in the place of that.
+	otherwise map[string]json.RawMessage
 }
 
 // find gives the tool of a name or alias that the caller may reach.

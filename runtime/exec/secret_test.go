@@ -149,14 +149,76 @@ func TestSecretPaths(t *testing.T) {
 	}
 }
 
-// TestSecretPassedOn pins that a call goes on with what an answer holds beside a
-// secret, and that a caller may say what stands for one.
+// TestSecretPassedOn pins that no request passes on what was masked, in whatever form,
+// and that it may hold all else: what an answer says beside a secret, and texts of the
+// configuration, of an answer or of the caller that look like a mask.
 func TestSecretPassedOn(t *testing.T) {
-	pad := 1
-	p := program(t, echoing(t, &pad), `auth: bearer: {env: "TOKEN"}`, `t: {description: "T", action: "create", input: {text!: string}, steps: {
-		a: http: {method: "GET", path: "/json"}
-		b: http: {method: "POST", path: "/json", body: {id: steps.a.result.items[0].id, text: input.text}}
-	}, response: jq: ".steps.b.result.items[0].id"}`, "")
-	wantText(t, do(t, p, `{"text":"plain"}`), "1")
-	wantText(t, do(t, p, `{"text":"a ***bold*** word"}`), "1")
+	var sent []string
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		sent = append(sent, fmt.Sprint(r.Method, r.URL, r.Header["X-A"], string(body)))
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"a":%q,"id":1,"md":"one\n\n***\n\ntwo"}`, "k="+r.Header.Get("Authorization"))
+	})
+	each := func(request string) string {
+		return `each: [for i in [1, 2] {method: "POST", path: "/p", ` + request + `}]`
+	}
+	http := func(request string) string { return `http: {method: "POST", path: "/p", ` + request + `}` }
+	for b, sends := range map[string]int{
+		http(`query: q: steps.a.result.a`):                          0,
+		http(`form: q: steps.a.result.a`):                           0,
+		http(`multipart: q: steps.a.result.a`):                      0,
+		http(`text: steps.a.result.a`):                              0,
+		http(`headers: "X-A": "é" + steps.a.result.a`):              0,
+		http(`body: q: base64.Encode(null, steps.a.result.a)`):      0,
+		http(`body: q: len(steps.a.result.a)`):                      0,
+		http(`body: q: steps.l.result[1].a`):                        0,
+		http(`body: q: steps.j.result`):                             0,
+		http(`body: q: steps.a.result.a`) + `, optional: true`:      0,
+		each(`body: q: steps.a.result.a`):                           0,
+		http(`body: {q: steps.a.result.id, text: "a\n***\nb"}`):     1,
+		http(`body: {q: steps.a.result.md, text: input.text}`):      1,
+		http(`multipart: q: steps.l.result[1].md`):                  1,
+		each(`body: {q: "\(i) \(steps.a.result.id)", text: "***"}`): 2,
+	} {
+		sent = nil
+		src := source(url, `auth: bearer: {env: "TOKEN"}`, `t: {description: "T", action: "create", input: {text!: string}, steps: {
+			a: http: {method: "GET", path: "/json"}
+			l: each: [for i in [1, 2] {method: "GET", path: "/json"}]
+			j: {http: {method: "GET", path: "/json"}, jq: ".a | explode"}
+			b: {`+b+`}
+			c: {when: input.text == "", http: {method: "POST", path: "/c"}}
+		}, response: jq: "1"}`, "")
+		src = strings.Replace(src, `import "strings"`, "import (\"strings\"\n\"encoding/base64\")\n_used: base64.Encode", 1)
+		r := compiled(t, src, options()).Call(t.Context(), call.Caller{}, "t", json.RawMessage(`{"text":"a ***bold*** word"}`))
+		if len(sent) != 4+sends || r.IsError != (sends == 0 && !strings.Contains(b, "optional")) || r.IsError && !strings.Contains(told(r), "would pass on a secret") {
+			t.Errorf("%s: error %t, %s, sent %q", b, r.IsError, told(r), sent)
+		}
+	}
+}
+
+// TestSecretOfAnother pins that what one caller brings changes nothing in the answers
+// of others, and that its own stay sound, whatever it holds.
+func TestSecretOfAnother(t *testing.T) {
+	const body = `{"name":"x","path":"/b/project-alpha","n":12345678}`
+	url := answering(t, 200, "application/json", body)
+	tool := `t: {description: "T", action: "read", input: {}, http: {method: "GET", path: "/p"}, response: schema: {...}}`
+	p := program(t, url, `auth: header: {name: "X-Key", value: inboundHeader: "X-Caller-Token"}`, tool, "")
+	for value, own := range map[string]string{
+		`"path":"/`:     body,
+		`"x","path":`:   body,
+		`project-alpha`: `{"name":"x","path":"/b/***","n":12345678}`,
+		`12345678`:      `{"name":"x","path":"/b/project-alpha","n":"***"}`,
+	} {
+		for token, want := range map[string]string{value: own, "a-token-of-another": body} {
+			r := p.Call(t.Context(), call.Caller{Header: http.Header{"X-Caller-Token": {token}}}, "t", json.RawMessage(`{}`))
+			wantText(t, r, want)
+			if string(r.Structured) != want {
+				t.Errorf("%s: the structured result is %s", token, r.Structured)
+			}
+		}
+	}
+	// What comes together only in the result is not held against the schema again.
+	p = program(t, url, `auth: header: {name: "X-Key", value: inboundHeader: "X-Caller-Token"}`, tool+`, t: response: jq: ".path[0:5] + .path[5:] | {a: (.[3:10] + \"/\" + .[3:])}"`, "")
+	wantError(t, p.Call(t.Context(), call.Caller{Header: http.Header{"X-Caller-Token": {"project/project"}}}, "t", json.RawMessage(`{}`)), "came together")
 }

@@ -1,15 +1,16 @@
 package exec
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -148,7 +149,7 @@ func (p *Program) step(ctx context.Context, at *progress, step *Step) *call.Resu
 	if step.Each != nil {
 		return p.each(ctx, at, step)
 	}
-	req, err := at.build(ctx, step)
+	req, err := at.build(ctx, step, at.scope)
 	paging := at.tool.Response.Paging
 	if paging != nil && paging.Step != step.Name {
 		paging = nil
@@ -162,6 +163,14 @@ func (p *Program) step(ctx context.Context, at *progress, step *Step) *call.Resu
 	}
 	if err != nil {
 		return at.failed(step, -1, at.tool.fail(err))
+	}
+	passes := at.passesOn([]*bind.HTTP{req}, func(scope *bind.Scope) ([]*bind.HTTP, error) {
+		req, err := at.build(ctx, step, scope)
+		return []*bind.HTTP{req}, err
+	})
+	if passes {
+		at.skip(step)
+		return at.failed(step, -1, at.secretive())
 	}
 	resp, failure := p.exchanges(ctx, at, step, req)
 	if resp == nil {
@@ -179,6 +188,9 @@ func (p *Program) step(ctx context.Context, at *progress, step *Step) *call.Resu
 			return at.failed(step, -1, &r)
 		}
 		at.scope.Steps[step.Name] = state(resp, result)
+		if other := resp.Masked; other != nil {
+			at.differs(step, state(other, p.otherResult(ctx, at, step, other)))
+		}
 	}
 	if failure != nil {
 		return at.failed(step, -1, failure)
@@ -196,35 +208,30 @@ func (p *Program) step(ctx context.Context, at *progress, step *Step) *call.Resu
 // each makes the requests of a list, some at a time where they only read, and
 // keeps their results in order.
 func (p *Program) each(ctx context.Context, at *progress, step *Step) *call.Result {
-	v, err := step.Each.List.Eval(ctx, at.scope)
+	// All requests are made before any is sent: a fault in one sends none.
+	requests, i, err := step.Each.requests(ctx, at.scope)
 	if err != nil {
-		return at.failed(step, -1, at.tool.fail(err))
+		return at.failed(step, i, at.tool.fail(err))
 	}
-	if v[0] == nil {
+	if requests == nil {
 		at.skip(step)
 		return nil
 	}
-	var list []json.RawMessage
-	if err := json.Unmarshal(v[0], &list); err != nil {
-		return at.failed(step, -1, at.tool.fail(fmt.Errorf("each is no list: %w", err)))
-	}
-	if len(list) > maxEach {
-		r := failed(fmt.Sprintf("%d requests are more than the %d that one call may make", len(list), maxEach))
+	if len(requests) > maxEach {
+		r := failed(fmt.Sprintf("%d requests are more than the %d that one call may make", len(requests), maxEach))
 		return at.failed(step, -1, &r)
 	}
-	// All requests are made before any is sent: a fault in one sends none.
-	requests := make([]*bind.HTTP, len(list))
-	for i, raw := range list {
-		req, err := step.Each.request(raw)
-		if err == nil {
-			requests[i], err = req.Build(ctx, at.scope)
-		}
-		if err != nil {
-			return at.failed(step, i, at.tool.fail(err))
-		}
+	passes := at.passesOn(requests, func(scope *bind.Scope) ([]*bind.HTTP, error) {
+		requests, _, err := step.Each.requests(ctx, scope)
+		return requests, err
+	})
+	if passes {
+		at.skip(step)
+		return at.failed(step, -1, at.secretive())
 	}
-	results := make([]json.RawMessage, len(list))
-	failures := make([]*call.Result, len(list))
+	results := make([]json.RawMessage, len(requests))
+	others := make([]json.RawMessage, len(requests))
+	failures := make([]*call.Result, len(requests))
 	// Requests under way are left to end when one fails: what they changed is
 	// known only by their answers. No further one begins.
 	var stop atomic.Bool
@@ -237,7 +244,7 @@ func (p *Program) each(ctx context.Context, at *progress, step *Step) *call.Resu
 		}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			results[i], failures[i] = p.element(ctx, at, step, req)
+			results[i], others[i], failures[i] = p.element(ctx, at, step, req)
 			if failures[i] != nil && !step.Optional {
 				stop.Store(true)
 			}
@@ -247,15 +254,56 @@ func (p *Program) each(ctx context.Context, at *progress, step *Step) *call.Resu
 	if i := slices.IndexFunc(failures, func(r *call.Result) bool { return r != nil }); i >= 0 && !step.Optional {
 		return at.failed(step, i, failures[i])
 	}
-	for i, r := range results {
-		if r == nil {
+	masked := false
+	for i := range results {
+		if results[i] == nil {
 			results[i] = json.RawMessage("null")
+		}
+		if others[i] == nil {
+			others[i] = results[i]
+		} else {
+			masked = true
 		}
 	}
 	all := array(results)
-	at.scope.Steps[step.Name] = json.RawMessage(`{"result":` + string(all) + `}`)
+	at.scope.Steps[step.Name] = eachState(all)
+	if masked {
+		at.differs(step, eachState(array(others)))
+	}
 	at.ran, at.last, at.shaped = true, nil, all
 	return nil
+}
+
+// eachState is what later steps see of a list of requests.
+func eachState(results json.RawMessage) json.RawMessage {
+	return json.RawMessage(`{"result":` + string(results) + `}`)
+}
+
+// requests makes the requests of the list, nil where there is none. An error that one
+// of them alone has comes with its index, any other with -1.
+func (e *Each) requests(ctx context.Context, scope *bind.Scope) ([]*bind.HTTP, int, error) {
+	v, err := e.List.Eval(ctx, scope)
+	if err != nil || v[0] == nil {
+		return nil, -1, err
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(v[0], &list); err != nil {
+		return nil, -1, fmt.Errorf("each is no list: %w", err)
+	}
+	requests := make([]*bind.HTTP, len(list))
+	if len(list) > maxEach {
+		return requests, -1, nil
+	}
+	for i, raw := range list {
+		req, err := e.request(raw)
+		if err == nil {
+			requests[i], err = req.Build(ctx, scope)
+		}
+		if err != nil {
+			return nil, i, err
+		}
+	}
+	return requests, -1, nil
 }
 
 // atOnce says how many requests of a list may be under way at a time. Those that
@@ -270,7 +318,7 @@ func (*Each) atOnce(effect catalog.Effect, requests []*bind.HTTP) int {
 }
 
 // element makes one request of a list and gives its result.
-func (p *Program) element(ctx context.Context, at *progress, step *Step, req *bind.HTTP) (result json.RawMessage, failure *call.Result) {
+func (p *Program) element(ctx context.Context, at *progress, step *Step, req *bind.HTTP) (result, other json.RawMessage, failure *call.Result) {
 	defer func() {
 		// The guard of the call does not reach into other goroutines.
 		if r := recover(); r != nil {
@@ -280,28 +328,65 @@ func (p *Program) element(ctx context.Context, at *progress, step *Step, req *bi
 	}()
 	resp, failure := p.exchanges(ctx, at, step, req)
 	if failure != nil {
-		return nil, failure
+		return nil, nil, failure
 	}
 	result, err := p.result(ctx, at, step, resp)
 	if err != nil {
 		r := failed(at.unreadable(resp, err))
-		return nil, &r
+		return nil, nil, &r
 	}
-	return result, nil
+	if resp.Masked != nil {
+		other = p.otherResult(ctx, at, step, resp.Masked)
+	}
+	return result, other, nil
+}
+
+// otherResult gives what would come of an answer with another text in the place of a
+// secret; where nothing can, why.
+func (p *Program) otherResult(ctx context.Context, at *progress, step *Step, other *rest.Response) json.RawMessage {
+	result, err := p.result(ctx, at, step, other)
+	if err != nil {
+		return json.RawMessage(compact(err.Error()))
+	}
+	return result
+}
+
+// differs notes the state that a step would have with another text in the place of a
+// secret.
+func (c *prepared) differs(step *Step, state json.RawMessage) {
+	if c.otherwise == nil {
+		c.otherwise = map[string]json.RawMessage{}
+	}
+	c.otherwise[step.Name] = state
+}
+
+// passesOn says whether something that was masked in an earlier answer is in requests,
+// in whatever form: they would then be others, made with another text in its place.
+func (c *prepared) passesOn(requests []*bind.HTTP, again func(*bind.Scope) ([]*bind.HTTP, error)) bool {
+	if len(c.otherwise) == 0 {
+		return false
+	}
+	scope := &bind.Scope{Args: c.scope.Args, Steps: maps.Clone(c.scope.Steps)}
+	maps.Copy(scope.Steps, c.otherwise)
+	others, err := again(scope)
+	return err != nil || !reflect.DeepEqual(requests, others)
+}
+
+// secretive says why a request is not sent that passes on what was masked.
+func (c *prepared) secretive() *call.Result {
+	r := failed(fmt.Sprintf("the request of %s would pass on a secret that an earlier answer held: it was not sent", c.tool.Info.Name))
+	return &r
 }
 
 // exchange sends one request. On a status that is a failure it gives the answer
 // and the failure; without an answer only the failure.
 func (p *Program) exchange(ctx context.Context, at *progress, step *Step, req *bind.HTTP) (*rest.Response, *call.Result) {
 	info := at.tool.Info
-	if at.masked.Load() && shows(req, at.scope.Args) {
-		r := failed(fmt.Sprintf("the request of %s would pass on a secret that an earlier answer held: it was not sent", info.Name))
-		return nil, &r
-	}
 	resp, err := p.Client.Do(ctx, req, rest.CallOptions{
 		Idempotent: info.Idempotent,
 		Read:       info.Effect == catalog.Read,
 		Inbound:    at.caller.Header,
+		Brought:    at.brought,
 	})
 	if err != nil {
 		reason := err.Error()
@@ -314,9 +399,6 @@ func (p *Program) exchange(ctx context.Context, at *progress, step *Step, req *b
 		}
 		r := failed(reason)
 		return nil, &r
-	}
-	if resp.Masked {
-		at.masked.Store(true)
 	}
 	if resp.Status/100 != 2 && !slices.Contains(step.Accept, resp.Status) {
 		if e := p.Client.Denied(req.Upstream, resp.Status); e != nil {
@@ -339,19 +421,6 @@ func (p *Program) exchange(ctx context.Context, at *progress, step *Step, req *b
 	return resp, nil
 }
 
-// shows says whether a request holds what stands in the place of a secret, and not
-// because the caller has given it.
-func shows(req *bind.HTTP, args bind.Args) bool {
-	const mask = "***"
-	for _, given := range args {
-		if bytes.Contains(given, []byte(mask)) {
-			return false
-		}
-	}
-	return bytes.Contains(req.Body, []byte(mask)) || strings.Contains(strings.ReplaceAll(req.URL, "%2A", "*"), mask) ||
-		slices.ContainsFunc(req.Header, func(h bind.Header) bool { return strings.Contains(h.Value, mask) })
-}
-
 // safe says whether a method changes nothing (RFC 9110 section 9.2.1).
 func safe(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
@@ -372,9 +441,15 @@ func (c *prepared) taken(ctx context.Context, step *Step, resp *rest.Response) (
 	if err != nil {
 		return resp, fmt.Errorf("contentType is %q, no media type: %w", value, err)
 	}
-	as := *resp
-	as.MediaType, as.Charset = mediaType, strings.ToLower(params["charset"])
-	return &as, nil
+	as := func(r rest.Response) *rest.Response {
+		r.MediaType, r.Charset = mediaType, strings.ToLower(params["charset"])
+		return &r
+	}
+	out := as(*resp)
+	if resp.Masked != nil {
+		out.Masked = as(*resp.Masked)
+	}
+	return out, nil
 }
 
 // Constant is an Evaluator that always gives v.

@@ -214,10 +214,8 @@ func (c *Client) authorize(ctx context.Context, u *upstream, o CallOptions, star
 	kind := SecretNotBrought
 	for _, d := range u.credentials {
 		of := owner{upstream: u.Name, credential: d.name}
-		if slices.ContainsFunc(d.refs, Secret.brought) {
-			of = owner{}
-		}
-		from.mask = func(value string) { o.held.mask(&c.mask, of, value) }
+		mask := c.maskOf(o, slices.ContainsFunc(d.refs, Secret.brought))
+		from.mask = func(value string) { mask.add(of, value) }
 		value, err := d.value(ctx, from)
 		if err != nil {
 			if _, ok := errors.AsType[notBrought](err); !ok {
@@ -233,7 +231,7 @@ func (c *Client) authorize(ctx context.Context, u *upstream, o CallOptions, star
 		return nil, u.ended(ctx, start, fmt.Sprintf("the credentials for the upstream %q could not be had", u.Name))
 	}
 	if len(faults) > 0 {
-		return nil, &Error{Kind: kind, Upstream: u.Name, Message: c.say(
+		return nil, &Error{Kind: kind, Upstream: u.Name, Message: c.say(o.Brought,
 			"nothing was sent to the upstream %q, because its credentials cannot be used: %s",
 			u.Name, strings.Join(faults, "; "))}
 	}

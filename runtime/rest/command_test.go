@@ -188,6 +188,7 @@ func TestInboundHeader(t *testing.T) {
 	s := record(t, nil)
 	u := s.upstream(t)
 	u.Auth = &Auth{Bearer: &Secret{InboundHeader: "X-Api-Token"}}
+	var brought Brought
 	c := newClient(t, Options{}, u)
 	for _, tt := range []struct {
 		header http.Header
@@ -200,7 +201,7 @@ func TestInboundHeader(t *testing.T) {
 		{http.Header{"X-Api-Token": {"short"}}, "inbound header X-Api-Token: it is shorter than 8 bytes"},
 		{nil, "inbound header X-Api-Token: the call came without HTTP headers"},
 	} {
-		_, err := c.Do(t.Context(), get(u, "/x"), CallOptions{Inbound: tt.header})
+		_, err := c.Do(t.Context(), get(u, "/x"), CallOptions{Inbound: tt.header, Brought: &brought})
 		if tt.want == "" {
 			if err != nil {
 				t.Fatal(err)
@@ -222,7 +223,7 @@ func TestInboundHeader(t *testing.T) {
 	if n := len(s.got()); n != 2 {
 		t.Errorf("%d requests were sent", n)
 	}
-	if got := c.Scrub("token-of-one token-of-two"); got != "*** ***" {
+	if got := brought.Scrub("token-of-one token-of-two"); got != "*** ***" {
 		t.Errorf("shown as %s", got)
 	}
 }

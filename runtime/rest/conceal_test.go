@@ -33,6 +33,10 @@ func TestConceal(t *testing.T) {
 		"member":              {"application/json", `{"a": "` + token + `"}`, `{"a": "***"}`, true},
 		"name of a member":    {"application/json", `{"` + token + `":1}`, `{"***":1}`, true},
 		"escaped":             {"application/json", `{"a":"x\"` + everyEscape(token) + `\""}`, `{"a":"x\"***\""}`, true},
+		"syntax":              {"application/json", `{"a":"x","m":"GET","b":"x\",\"m\":\"GET"}`, `{"a":"x","m":"GET","b":"x***"}`, true},
+		"syntax alone":        {"application/json", `{"a":"x","m":"GET"}`, `{"a":"x","m":"GET"}`, false},
+		"written like one":    {"application/json", `{"a":"\u0053ECRET","b":1}`, `{"a":"***","b":1}`, true},
+		"JSON in a string":    {"application/json", `{"a":"{\"t\":\"` + token + `\"}"}`, `{"a":"{\"t\":\"***\"}"}`, true},
 		"number":              {"application/json", `{"a":` + digits + `,"b":[91234567890.5]}`, `{"a":"***","b":["***"]}`, true},
 		"number alone":        {"application/json", digits, `"***"`, true},
 		"JSON in UTF-16":      {"application/json", utf16(`["` + token + `"]`), `["***"]`, true},
@@ -58,9 +62,9 @@ func TestConceal(t *testing.T) {
 				})
 				u := s.upstream(t)
 				u.Auth = &Auth{Bearer: &Secret{Env: "TOKEN"}}
-				u.SecretHeaders = []Named{{"X-Digits", Secret{Env: "DIGITS"}}, {"X-Upper", Secret{Env: "UPPER"}}}
+				u.SecretHeaders = []Named{{"X-Digits", Secret{Env: "DIGITS"}}, {"X-Upper", Secret{Env: "UPPER"}}, {"X-Syntax", Secret{Env: "SYNTAX"}}, {"X-Written", Secret{Env: "WRITTEN"}}}
 				c := newClient(t, Options{Getenv: func(name string) (string, bool) {
-					return map[string]string{"TOKEN": token, "DIGITS": digits, "UPPER": strings.ToUpper(token)}[name], true
+					return map[string]string{"TOKEN": token, "DIGITS": digits, "UPPER": strings.ToUpper(token), "SYNTAX": `","m":"GET`, "WRITTEN": "u0053ECRET"}[name], true
 				}}, u)
 				r, err := c.Do(t.Context(), get(u, "/x"), CallOptions{})
 				if tt.want == "" {
@@ -73,8 +77,8 @@ func TestConceal(t *testing.T) {
 					t.Fatal(err)
 				}
 				got, err := r.Text()
-				if err != nil || got != tt.want || r.Masked != tt.masked || r.Status != status {
-					t.Errorf("got %d %q masked %t, %v", r.Status, got, r.Masked, err)
+				if err != nil || got != tt.want || (r.Masked != nil) != tt.masked || r.Status != status {
+					t.Errorf("got %d %q masked %v, %v", r.Status, got, r.Masked, err)
 				}
 				if r.IsJSON() && json.Valid([]byte(tt.want)) != json.Valid([]byte(got)) {
 					t.Errorf("no JSON: %s", got)
@@ -101,8 +105,8 @@ func TestConcealKept(t *testing.T) {
 	body, header := []byte(`["`+token+`"]`), http.Header{"X-Echo": {token, "b"}}
 	var c Client
 	c.mask.add(owner{env: "TOKEN"}, token)
-	r, err := c.conceal(&upstream{}, &Response{Body: body, Header: header, MediaType: "application/json"})
-	if err != nil || !r.Masked || string(r.Body) != `["***"]` || r.Header.Get("X-Echo") != masked {
+	r, err := c.conceal(&upstream{}, &Response{Body: body, Header: header, MediaType: "application/json"}, nil)
+	if err != nil || r.Masked == nil || string(r.Masked.Body) != `["`+remasked+`"]` || string(r.Body) != `["***"]` || r.Header.Get("X-Echo") != masked {
 		t.Errorf("got %+v, %v", r, err)
 	}
 	if !bytes.Contains(body, []byte(token)) || header["X-Echo"][0] != token {
@@ -116,7 +120,7 @@ func TestCutMessages(t *testing.T) {
 	var c Client
 	c.mask.add(owner{env: "TOKEN"}, token)
 	for pad := range 1010 {
-		if got := c.say("%q", strings.Repeat("x", pad)+token+strings.Repeat("y", 100)); strings.Contains(got, token[:4]) || len(got) > 1010 {
+		if got := c.say(nil, "%q", strings.Repeat("x", pad)+token+strings.Repeat("y", 100)); strings.Contains(got, token[:4]) || len(got) > 1010 {
 			t.Fatalf("after %d characters: %s", pad, got)
 		}
 	}

@@ -81,7 +81,7 @@ var errTimeout = errors.New("time-out of the upstream")
 func (c *Client) failure(ctx context.Context, u *upstream, e *sending, err error) *Error {
 	out := &Error{Upstream: u.Name, Sent: e.sent.Load(), Status: e.status}
 	say := func(k Kind, format string, args ...any) *Error {
-		out.Kind, out.Message = k, c.say(format, args...)
+		out.Kind, out.Message = k, c.say(e.options.Brought, format, args...)
 		return out
 	}
 	if own := (*Error)(nil); errors.As(err, &own) {

@@ -82,8 +82,9 @@ func (c *Client) Do(ctx context.Context, req *bind.HTTP, o CallOptions) (*Respon
 		ctx, cancel = context.WithTimeoutCause(ctx, u.Timeout, errTimeout)
 		defer cancel()
 	}
-	o.held = &held{}
-	defer o.held.end()
+	if o.Brought == nil {
+		o.Brought = &Brought{}
+	}
 	credentials, err := c.authorize(ctx, u, o, start)
 	if err != nil {
 		return nil, err
@@ -92,7 +93,7 @@ func (c *Client) Do(ctx context.Context, req *bind.HTTP, o CallOptions) (*Respon
 	if err != nil {
 		return nil, err
 	}
-	return c.conceal(u, answer)
+	return c.conceal(u, answer, o.Brought)
 }
 
 // Check says why a request may not go out, nil when it may: Do refuses it with
@@ -103,7 +104,7 @@ func (c *Client) Check(req *bind.HTTP) error {
 		return &Error{Kind: BadRequest, Upstream: req.Upstream, Message: fmt.Sprintf("there is no upstream %q", req.Upstream)}
 	}
 	if err := u.check(req); err != nil {
-		return &Error{Kind: BadRequest, Upstream: u.Name, Message: c.say("the request may not go to the upstream %q: %v", u.Name, err)}
+		return &Error{Kind: BadRequest, Upstream: u.Name, Message: c.say(nil, "the request may not go to the upstream %q: %v", u.Name, err)}
 	}
 	return nil
 }
@@ -121,7 +122,7 @@ func (c *Client) once(u *upstream) exchange {
 		}
 		if c.log.Enabled(ctx, slog.LevelDebug) {
 			path, _, _ := strings.Cut(e.req.URL, "?")
-			c.log.DebugContext(ctx, "exchange", "upstream", u.Name, "method", e.req.Method, "url", c.Scrub(path),
+			c.log.DebugContext(ctx, "exchange", "upstream", u.Name, "method", e.req.Method, "url", c.scrub(e.options.Brought, path),
 				"status", e.status, "took", time.Since(began), "error", err)
 		}
 		return out, err
@@ -136,7 +137,7 @@ func (c *Client) roundTrip(ctx context.Context, u *upstream, e *sending) (*Respo
 	})
 	// Left without a body, resty sends POST, PUT and PATCH in chunks, whose end
 	// some servers wait for; an empty reader gives Content-Length: 0.
-	got, err := u.client.R().SetContext(ctx).SetBody(bytes.NewReader(e.req.Body)).Execute(e.req.Method, e.req.URL)
+	got, err := u.client.R().SetLogger(restyLog{c, e.options.Brought}).SetContext(ctx).SetBody(bytes.NewReader(e.req.Body)).Execute(e.req.Method, e.req.URL)
 	if err != nil {
 		return nil, err
 	}

@@ -32,9 +32,10 @@ type Response struct {
 	// for its characters; in UTF-8 where Masked is set. It must not be changed:
 	// other calls may be given the same.
 	Body []byte
-	// Masked says that the upstream has answered a secret, in the place of which ***
-	// stands now, in Body or Header.
-	Masked bool
+	// Masked is nil unless the upstream has answered a secret, in the place of which ***
+	// stands now, in Body or Header. It is the same answer with another text there: what
+	// comes out otherwise, made of the one and of the other, shows what was masked.
+	Masked *Response
 	// MediaType is that of Content-Type, in lower case and without parameters;
 	// empty where there is none.
 	MediaType string

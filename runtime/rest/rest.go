@@ -97,8 +97,9 @@ type CallOptions struct {
 	// Inbound holds the headers of the HTTP request that brought the call, nil
 	// over stdio. Nothing of it is sent on unless a Secret names it.
 	Inbound http.Header
-
-	held *held
+	// Brought takes the secrets that the caller brings, to be masked in all that is told of
+	// the call; nil where this request is all of it.
+	Brought *Brought
 }
 
 // Client talks to the upstreams. It is safe for concurrent use.
@@ -284,19 +285,21 @@ func (c *Client) newResty(t http.RoundTripper) *resty.Client {
 	r.SetDoNotParseResponse(true)
 	r.SetAllowGetMethodPayload(true)
 	r.SetDisableWarn(true)
-	r.SetLogger(restyLog{c})
 	return r
 }
 
-// restyLog hands what resty says on to the client's log.
-type restyLog struct{ c *Client }
+// restyLog hands what resty says of a call on to the client's log.
+type restyLog struct {
+	c       *Client
+	brought *Brought
+}
 
 func (l restyLog) Errorf(format string, v ...any) { l.log(slog.LevelError, format, v) }
 func (l restyLog) Warnf(format string, v ...any)  { l.log(slog.LevelWarn, format, v) }
 func (l restyLog) Debugf(format string, v ...any) { l.log(slog.LevelDebug, format, v) }
 
 func (l restyLog) log(level slog.Level, format string, v []any) {
-	l.c.log.Log(context.Background(), level, l.c.Scrub(fmt.Sprintf(format, v...)))
+	l.c.log.Log(context.Background(), level, l.c.scrub(l.brought, fmt.Sprintf(format, v...)))
 }
 
 // Close closes the connections that no call uses. Calls under way end as usual.

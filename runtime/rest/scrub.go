@@ -2,8 +2,8 @@ package rest
 
 import (
 	"cmp"
-	"container/list"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -14,196 +14,160 @@ import (
 	"unicode/utf16"
 )
 
-// masked stands where a secret would.
-const masked = "***"
-
 const (
-	// maxOfSecret is how many values of one secret of the configuration are masked:
-	// of one that is rotated the latest.
-	maxOfSecret = 32
-	// maxOfCallers is how many values that callers have brought are masked, beside
-	// those of calls under way: of more, the ones used longest ago are forgotten.
-	maxOfCallers = 512
+	// masked stands where a secret would.
+	masked = "***"
+	// remasked stands there in the other copy of an answer, and must differ from masked in
+	// its characters and in its length.
+	remasked = "+++++"
 )
 
-// Scrub masks every secret that has been read so far: as it is, and as it looks
-// percent-encoded (once or twice), escaped in JSON, Go or HTML, and in base64,
-// alone or within a longer text such as a Basic credential. A JSON object or list
-// stays valid JSON. Scrub before cutting: half a secret is not found.
-func (c *Client) Scrub(s string) string {
-	if s != "" && (s[0] == '{' || s[0] == '[') {
-		return c.mask.scrubJSON(s)
-	}
-	return c.mask.scrub(s)
+// maxOfSecret is how many values of one secret are masked: of one that is rotated the
+// latest.
+const maxOfSecret = 32
+
+// Brought holds the secrets that the caller of one call has brought in headers. They
+// are masked in that call alone: whoever could have a value masked in the calls of
+// others would change what those read. The zero Brought is ready, nil holds none, and
+// it is safe for concurrent use.
+type Brought struct{ mask mask }
+
+// Scrub masks the secrets of the caller, as Client.Scrub does those of the server.
+func (b *Brought) Scrub(s string) string {
+	return b.replace(s, masked, looksLikeJSON(s))
 }
+
+func (b *Brought) replace(s, with string, isJSON bool) string {
+	if b == nil {
+		return s
+	}
+	return b.mask.replaceIn(s, with, isJSON)
+}
+
+// Scrub masks the latest values that have been read of each secret of the
+// configuration: as they are, and as they look percent-encoded (once or twice),
+// escaped in JSON, Go or HTML, in hexadecimal digits, and in base64, alone or within a
+// longer text such as a Basic credential, also broken into lines. In a JSON object or
+// list they are masked inside strings and numbers, so that it stays one with the same
+// members. Scrub before cutting: half a secret is not found.
+func (c *Client) Scrub(s string) string {
+	return c.mask.replaceIn(s, masked, looksLikeJSON(s))
+}
+
+func looksLikeJSON(s string) bool { return s != "" && (s[0] == '{' || s[0] == '[') }
+
+// scrub masks the server's own secrets and then those of the caller: what the latter
+// brings cannot break up what is the server's.
+func (c *Client) scrub(b *Brought, s string) string { return b.Scrub(c.Scrub(s)) }
 
 // conceal gives an answer as it is passed on. A secret in its text or headers is
 // masked before anything is made of the answer, so that nothing that cuts texts,
 // such as the errors of an evaluation, shows a part of one. What is binary cannot
 // be masked without breaking it, and is refused.
-func (c *Client) conceal(u *upstream, r *Response) (*Response, error) {
-	out := *r
+func (c *Client) conceal(u *upstream, r *Response, b *Brought) (*Response, error) {
+	out, ok := c.masking(r, b, masked)
+	if !ok {
+		return nil, &Error{Kind: BadAnswer, Upstream: u.Name, Status: r.Status, Sent: true, Message: c.say(b,
+			"the upstream %q answered %d, and its answer is %s that holds a secret of this server: it is not passed on",
+			u.Name, r.Status, cmp.Or(r.MediaType, "binary data"))}
+	}
+	if out != r {
+		out.Masked, _ = c.masking(r, b, remasked)
+	}
+	return out, nil
+}
+
+// masking gives an answer with a text in the place of secrets: a copy, or the answer
+// itself where it has none. It is not ok where a secret is in what is no text.
+func (c *Client) masking(r *Response, b *Brought, with string) (_ *Response, ok bool) {
+	replace := func(s string, isJSON bool) string {
+		return b.replace(c.mask.replaceIn(s, with, isJSON), with, isJSON)
+	}
+	out, changed := *r, false
 	for name, values := range r.Header {
 		for i, v := range values {
-			if s := c.Scrub(v); s != v {
-				if !out.Masked {
-					out.Header, out.Masked = r.Header.Clone(), true
+			if s := replace(v, looksLikeJSON(v)); s != v {
+				if !changed {
+					out.Header, changed = r.Header.Clone(), true
 				}
 				out.Header[name][i] = s
 			}
 		}
 	}
-	if out.Masked {
+	if changed {
 		out.MediaType, out.Charset = contentType(out.Header.Get("Content-Type"))
-	}
-	scrub := c.Scrub
-	if r.IsJSON() {
-		scrub = c.mask.scrubJSON
 	}
 	text, err := r.Text()
 	if err != nil || !r.IsText() {
-		if body := string(r.Body); c.mask.scrub(body) != body {
-			return nil, &Error{Kind: BadAnswer, Upstream: u.Name, Status: r.Status, Sent: true, Message: c.say(
-				"the upstream %q answered %d, and its answer is %s that holds a secret of this server: it is not passed on",
-				u.Name, r.Status, cmp.Or(out.MediaType, "binary data"))}
+		if body := string(r.Body); replace(body, false) != body {
+			return nil, false
 		}
-	} else if s := scrub(text); s != text {
-		out.Body, out.Charset, out.Masked = []byte(s), "utf-8", true
+	} else if s := replace(text, r.IsJSON() || looksLikeJSON(text)); s != text {
+		out.Body, out.Charset, changed = []byte(s), "utf-8", true
 	}
-	return &out, nil
+	if !changed {
+		return r, true
+	}
+	return &out, true
 }
 
 // say makes a text that may be shown, whatever is in its parts: masked, and then
 // cut where it is long.
-func (c *Client) say(format string, args ...any) string {
+func (c *Client) say(b *Brought, format string, args ...any) string {
 	const most = 1000
-	text := c.Scrub(fmt.Sprintf(format, args...))
+	text := c.scrub(b, fmt.Sprintf(format, args...))
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}
 	return text
 }
 
-// owner is whose values take the place of one another: a secret's, those made of an
-// upstream's credentials, or, the zero owner, those that callers have brought.
-type owner struct{ env, file, exec, upstream, credential string }
+// owner is whose values take the place of one another: a secret's, or those made of an
+// upstream's credentials.
+type owner struct{ env, file, exec, header, upstream, credential string }
 
 // owner gives that of a secret.
 func (s Secret) owner() owner {
-	if s.brought() {
-		return owner{}
-	}
-	return owner{env: s.Env, file: s.File, exec: strings.Join(s.Exec, "\x00")}
+	return owner{env: s.Env, file: s.File, exec: strings.Join(s.Exec, "\x00"), header: s.InboundHeader}
 }
 
 // brought says whether the secret is one of the caller.
 func (s Secret) brought() bool { return s.InboundHeader != "" }
 
-// held is what a call under way has had masked for its caller. That is not forgotten
-// before the call ends.
-type held struct{ release []func() }
-
-// mask has a value masked from now on; nil is no call.
-func (h *held) mask(m *mask, of owner, value string) {
-	if of != (owner{}) || h == nil {
-		m.add(of, value)
-	} else {
-		h.release = append(h.release, m.hold(value))
+// maskOf gives where a secret is masked that a call has read.
+func (c *Client) maskOf(o CallOptions, brought bool) *mask {
+	if brought {
+		return &o.Brought.mask
 	}
-}
-
-func (h *held) end() {
-	for _, release := range h.release {
-		release()
-	}
+	return &c.mask
 }
 
 // mask holds the values to be masked.
 type mask struct {
-	mu     sync.Mutex // held while values change
-	owners map[owner]*values
+	mu     sync.Mutex         // held while values change
+	owners map[owner][]string // the value used longest ago first
 	set    atomic.Pointer[needles]
-}
-
-// values are those of one owner, the one used longest ago first.
-type values struct {
-	order *list.List // of *value
-	at    map[string]*list.Element
-	most  int
-}
-
-// value is one secret, and how many calls hold it.
-type value struct {
-	text  string
-	calls int
 }
 
 // add has a value masked from now on, as one of the latest of its owner.
 func (m *mask) add(of owner, text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.latest(of, text)
-}
-
-// hold has a value of a caller masked from now on, and at least until it is
-// released.
-func (m *mask) hold(text string) (release func()) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	v := m.latest(owner{}, text)
-	v.calls++
-	return func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		if v.calls--; v.calls == 0 {
-			m.change(nil, m.owners[owner{}].shrink())
-		}
+	values := m.owners[of]
+	if i := slices.Index(values, text); i >= 0 {
+		copy(values[i:], values[i+1:])
+		values[len(values)-1] = text
+		return
 	}
-}
-
-// latest makes a value the latest one of its owner.
-func (m *mask) latest(of owner, text string) *value {
-	all := m.owners[of]
-	if all == nil {
-		if m.owners == nil {
-			m.owners = map[owner]*values{}
-		}
-		all = &values{order: list.New(), at: map[string]*list.Element{}, most: maxOfSecret}
-		if of == (owner{}) {
-			all.most = maxOfCallers
-		}
-		m.owners[of] = all
+	var drop []string
+	if len(values) == maxOfSecret {
+		drop, values = forms(values[0]), values[1:]
 	}
-	at, ok := all.at[text]
-	if !ok {
-		at = all.order.PushBack(&value{text: text})
-		all.at[text] = at
-		m.change(forms(text), all.shrink())
+	if m.owners == nil {
+		m.owners = map[owner][]string{}
 	}
-	all.order.MoveToBack(at)
-	return at.Value.(*value)
-}
-
-// change adds and drops forms.
-func (m *mask) change(add, drop []string) {
-	if len(add)+len(drop) > 0 {
-		m.set.Store(m.set.Load().change(add, drop))
-	}
-}
-
-// shrink forgets values that no call holds, the latest one excepted, until there are
-// few enough, and gives their forms.
-func (all *values) shrink() (forgotten []string) {
-	for e := all.order.Front(); all.order.Len() > all.most && e != all.order.Back(); {
-		v, next := e.Value.(*value), e.Next()
-		if v.calls == 0 {
-			all.order.Remove(e)
-			delete(all.at, v.text)
-			forgotten = append(forgotten, forms(v.text)...)
-		}
-		e = next
-	}
-	return forgotten
+	m.owners[of] = append(values, text)
+	m.set.Store(m.set.Load().change(forms(text), drop))
 }
 
 // needles is what is looked for: forms by their first byte, longest first, one as
@@ -246,15 +210,19 @@ func (n *needles) change(add, drop []string) *needles {
 		next.second[first] = [4]uint64{}
 		for _, form := range next.forms[first] {
 			next.mayGoOn(first, form[1])
+			next.mayGoOn(first, '\n')
+			next.mayGoOn(first, '\r')
 		}
 	}
 	for c, introduce := range introduces {
+		if !introduce {
+			continue
+		}
+		next.second[c] = [4]uint64{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
+		// An escape may stand for any byte, the first or the second.
 		for other := range 256 {
-			if introduce { // an escape may stand for any byte, the first or the second
-				next.mayGoOn(byte(c), byte(other))
-				if len(next.forms[other]) > 0 {
-					next.mayGoOn(byte(other), byte(c))
-				}
+			if len(next.forms[other]) > 0 {
+				next.mayGoOn(byte(other), byte(c))
 			}
 		}
 	}
@@ -267,7 +235,8 @@ func longestFirst(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compar
 
 // forms are the texts by which a value is known; escapes are undone in matching.
 func forms(value string) []string {
-	all := []string{value}
+	digits := hex.EncodeToString([]byte(value))
+	all := []string{value, digits, strings.ToUpper(digits)}
 	for _, e := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		// In base64 a value looks one of three ways, by how many bytes stand
 		// before it. Characters that hold bits of its neighbours are left out.
@@ -281,7 +250,16 @@ func forms(value string) []string {
 	return slices.Compact(all)
 }
 
-func (m *mask) scrub(s string) string {
+// replaceIn puts a text in the place of the values. JSON stays JSON.
+func (m *mask) replaceIn(s, with string, isJSON bool) string {
+	if isJSON {
+		return m.replaceJSON(s, with)
+	}
+	return m.replace(s, with)
+}
+
+// replace puts a text in the place of the values.
+func (m *mask) replace(s, with string) string {
 	set := m.set.Load()
 	if set == nil {
 		return s
@@ -300,7 +278,7 @@ func (m *mask) scrub(s string) string {
 			continue
 		}
 		out.WriteString(s[kept:i])
-		out.WriteString(masked)
+		out.WriteString(with)
 		i += n
 		kept = i
 	}
@@ -311,35 +289,64 @@ func (m *mask) scrub(s string) string {
 	return out.String()
 }
 
-// scrubJSON masks secrets in JSON. A number that is a secret, or has one in it,
-// becomes a string.
-func (m *mask) scrubJSON(s string) string {
-	scrubbed := m.scrub(s)
-	if scrubbed == s || json.Valid([]byte(scrubbed)) || !json.Valid([]byte(s)) {
-		return scrubbed
+// replaceJSON puts a text in the place of values inside the strings of JSON, names of
+// members included, and in the place of numbers that have one in them. What spans
+// several of them is none: a value can hold the syntax of JSON, and must not take
+// members away. What is no JSON is a text.
+func (m *mask) replaceJSON(s, with string) string {
+	text := m.replace(s, with)
+	if text == s || !json.Valid([]byte(s)) {
+		return text
 	}
 	var out strings.Builder
-	inString := false
-	for i := 0; i < len(scrubbed); i++ {
-		switch c := scrubbed[i]; {
-		case inString && c == '\\' && i+1 < len(scrubbed):
-			out.WriteByte(c)
-			i++
-			out.WriteByte(scrubbed[i])
-		case !inString && strings.IndexByte("{}[],:\"", c) < 0:
-			end := i + strings.IndexAny(scrubbed[i:]+",", "{}[],:\"")
-			if token := scrubbed[i:end]; strings.Contains(token, masked) {
-				out.WriteString(`"` + masked + `"`)
-			} else {
-				out.WriteString(token)
+	for i := 0; i < len(s); {
+		end := i + 1
+		switch c := s[i]; {
+		case c == '"':
+			for ; s[end] != '"'; end++ {
+				if s[end] == '\\' {
+					end++
+				}
 			}
-			i = end - 1
+			end++
+			out.WriteString(m.replaceString(s[i:end], with))
+		case c == '-' || '0' <= c && c <= '9':
+			for end < len(s) && strings.IndexByte("+-.eE0123456789", s[end]) >= 0 {
+				end++
+			}
+			if number := s[i:end]; m.replace(number, with) != number {
+				out.WriteString(`"` + with + `"`)
+			} else {
+				out.WriteString(number)
+			}
 		default:
-			inString = inString != (c == '"')
 			out.WriteByte(c)
 		}
+		i = end
 	}
 	return out.String()
+}
+
+// replaceString puts a text in the place of values in a string of JSON, in what it
+// means. One that reads like a value only as it is written is replaced as a whole.
+func (m *mask) replaceString(token, with string) string {
+	raw := token[1 : len(token)-1]
+	if strings.IndexByte(raw, '\\') < 0 {
+		return `"` + m.replace(raw, with) + `"`
+	}
+	var text string
+	if m.replace(raw, with) == raw || json.Unmarshal([]byte(token), &text) != nil {
+		return token
+	}
+	replaced := m.replace(text, with)
+	if replaced == text {
+		replaced = with
+	}
+	var out strings.Builder
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(replaced) // a string can be encoded, and a Builder written to
+	return strings.TrimSuffix(out.String(), "\n")
 }
 
 // scan is one pass over a text.
@@ -361,7 +368,7 @@ type attempt struct {
 // or 0.
 func (c *scan) at(s string) int {
 	for _, form := range c.set.forms[s[0]] {
-		if len(s) > 1 && s[1] != form[1] && !introduces[s[1]] {
+		if len(s) > 1 && s[1] != form[1] && !introduces[s[1]] && !breaks(s[1]) {
 			continue
 		}
 		if n := c.match(s[1:], form, form[1:]); n >= 0 {
@@ -373,6 +380,9 @@ func (c *scan) at(s string) int {
 	}
 	longest := 0
 	escapes(s, func(decoded string, width int) {
+		if decoded == "" {
+			return
+		}
 		for _, form := range c.set.forms[decoded[0]] {
 			if rest, ok := strings.CutPrefix(form, decoded); ok {
 				if n := c.match(s[width:], form, rest); n >= 0 {
@@ -395,10 +405,11 @@ func (c *scan) match(s, form, rest string) int {
 			return -1
 		}
 		if !introduces[s[i]] {
-			if s[i] != rest[0] {
+			if s[i] == rest[0] {
+				rest = rest[1:]
+			} else if !breaks(s[i]) {
 				return -1
 			}
-			rest = rest[1:]
 			continue
 		}
 		found := -1
@@ -430,6 +441,10 @@ func (c *scan) match(s, form, rest string) int {
 	}
 }
 
+// breaks says whether a byte is of a line end. No value holds one, and a text may be
+// broken into lines anywhere, as base64 is (RFC 2045 §6.8).
+func breaks(c byte) bool { return c == '\n' || c == '\r' }
+
 // introduces holds the bytes at which escapes may be read.
 var introduces = [256]bool{'+': true, '%': true, '&': true, '\\': true}
 
@@ -437,7 +452,7 @@ var introduces = [256]bool{'+': true, '%': true, '&': true, '\\': true}
 var references = map[string]string{"amp": "&", "lt": "<", "gt": ">", "quot": `"`, "apos": "'"}
 
 // escapes calls yield for each way to read an escape sequence at the start of
-// s, the widest first: what it means, never empty, and its width. Nothing is an escape by itself.
+// s, the widest first: what it means, which is nothing for a line end, and its width. Nothing is an escape by itself.
 func escapes(s string, yield func(decoded string, width int)) {
 	switch s[0] {
 	case '+':
@@ -487,6 +502,8 @@ func escapes(s string, yield func(decoded string, width int)) {
 		switch c := s[n]; c {
 		case '"', '\'', '/':
 			yield(s[n:n+1], n+1)
+		case 'n', 'r':
+			yield("", n+1)
 		case 'x':
 			if len(s) >= n+3 {
 				if b, err := strconv.ParseUint(s[n+1:n+3], 16, 8); err == nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // minSecret is the least length of a secret in bytes. Secrets are masked by
-// value wherever they turn up; a shorter one would mask ordinary text too.
+// value; a shorter one would mask ordinary text too.
 const minSecret = 8
 
 // Secret refers to a secret; exactly one member is given. The value is read
@@ -112,7 +112,8 @@ func (c *Client) Secret(ctx context.Context, s Secret) (string, error) {
 // reference and never the value.
 type reader func(Secret) (string, error)
 
-// reader reads secrets for one call and has every value masked from then on.
+// reader reads secrets for one call. A value of the server's own is masked from then on,
+// as one of the latest of its secret; one that the caller has brought in that call.
 func (c *Client) reader(ctx context.Context, o CallOptions) reader {
 	return func(s Secret) (string, error) {
 		value, err := c.secrets.fetch(ctx, s, o.Inbound)
@@ -126,7 +127,7 @@ func (c *Client) reader(ctx context.Context, o CallOptions) reader {
 			}
 			return "", err
 		}
-		o.held.mask(&c.mask, s.owner(), value)
+		c.maskOf(o, s.brought()).add(s.owner(), value)
 		return value, nil
 	}
 }
