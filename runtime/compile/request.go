@@ -47,12 +47,13 @@ var bodies = []struct {
 // convention says that arguments which nothing refers to are placed.
 func (b *toolCompiler) request(tool *exec.Tool, field string, convention bool) *bind.Request {
 	r := &requestCompiler{toolCompiler: b, field: field}
-	b.slips(field)
 	name := r.upstream()
 	up := b.to(name)
 	req := up.request(name)
 	req.Method = text(b.at(r.field), "method")
-	if !r.where(&req) {
+	found := r.where(&req)
+	b.slips(field) // once it is known what the path sends
+	if !found {
 		b.unread = true
 		return nil
 	}

@@ -106,11 +106,12 @@ func (b *toolCompiler) itself(x *ast.Ident, path string) {
 // braces are what arguments stand in in a path.
 var braces = regexp.MustCompile(`\$?\{([^{}]*)\}`)
 
-// asItStands reports a text with arguments in braces. A text of several words, or
-// one in which other things stand in braces, is in a language of its own: GraphQL,
-// or a template that the API fills in.
+// asItStands reports a text with arguments in braces that would otherwise not be
+// sent. A text of several words, or one in which other things stand in braces, is in a
+// language of its own, GraphQL or a template that the API fills in, and so is one whose
+// arguments are sent elsewhere, and one in #"…"#, which is how to say so.
 func (b *toolCompiler) asItStands(x *ast.BasicLit, path string) {
-	if x.Kind != token.STRING {
+	if x.Kind != token.STRING || strings.HasPrefix(x.Value, "#") {
 		return
 	}
 	text, err := cueliteral.Unquote(x.Value)
@@ -121,13 +122,18 @@ func (b *toolCompiler) asItStands(x *ast.BasicLit, path string) {
 	if len(found) == 0 || slices.ContainsFunc(found, func(m []string) bool { return !b.isArgument(m[1]) }) {
 		return
 	}
+	whole := found[0][0] == text // which nothing else fills in: a path alone does not tell that it is meant
+	referred, everything := (&requestCompiler{toolCompiler: b}).referred(nil)
+	if everything || !slices.ContainsFunc(found, func(m []string) bool { return !referred[m[1]] && (whole || !b.inPaths[m[1]]) }) {
+		return
+	}
 	instead := member(bind.RootInput, found[0][1])
-	if found[0][0] != text {
+	if !whole {
 		instead = braces.ReplaceAllStringFunc(strconv.Quote(text), func(m string) string {
 			return `\(` + member(bind.RootInput, braces.FindStringSubmatch(m)[1]) + `)`
 		})
 	}
-	b.addAt(x.Pos(), path, "%q is sent as it stands: write %s", text, instead)
+	b.addAt(x.Pos(), path, "%q is sent as it stands: write %s, or #%q# if the text itself is meant", text, instead, text)
 	for _, m := range found {
 		b.spoilt[m[1]] = true
 	}

@@ -10,10 +10,10 @@ import (
 // itself is no argument: both are told where they stand, and nothing else is.
 func TestSlips(t *testing.T) {
 	for _, tt := range []struct{ request, want string }{
-		{`body: {a: "{a}", b: input.b}`, `http.body.a: "{a}" is sent as it stands: write input.a`},
-		{`body: {a: "{b}", b: input.b, c: input.a}`, `http.body.a: "{b}" is sent as it stands: write input.b`},
-		{`body: [{m: "x-{a}/${b}"}]`, `http.body.m: "x-{a}/${b}" is sent as it stands: write "x-\(input.a)/\(input.b)"`},
-		{`query: q: "{a}", body: input`, `http.query.q: "{a}" is sent`},
+		{`body: {a: "{a}", b: input.b}`, `http.body.a: "{a}" is sent as it stands: write input.a, or #"{a}"# if the text itself is meant`},
+		{`path: "/x{/b}", body: {a: "{b}", c: input.a}`, `http.body.a: "{b}" is sent as it stands: write input.b`},
+		{`body: [{m: "x-{a}/${b}"}]`, `http.body.m: "x-{a}/${b}" is sent as it stands: write "x-\(input.a)/\(input.b)", or #"x-{a}/${b}"# if`},
+		{`query: q: "{a}", body: {b: input.b}`, `http.query.q: "{a}" is sent`},
 		{`headers: "X-A": "{b}"`, `http.headers."X-A": "{b}" is sent`},
 		{`vars: v: "{b}", vars: v: string`, `http.vars: v is not in the path`},
 		{`body: {l: [for x in input.c {n: x, m: "{a}"}], b: input.b}`, `http.body.l.m: "{a}" is sent`},
@@ -23,6 +23,12 @@ func TestSlips(t *testing.T) {
 		{`body: {c: [for x in c {x}], a: input.a, b: input.b}`, `http.body.c: c is this very field: the argument is input.c`},
 		{`query: b: b`, `http.query.b: b is this very field`},
 
+		{`body: {target: "https://ci.example/{a}", event: input.a, b: input.b, c: input.c}`, ""},
+		{`path: "/x{/a}", body: {urlTemplate: "/users/{a}", b: input.b, c: input.c}`, ""},
+		{`body: {query: "{a}", variables: input}`, ""},
+		{`body: {pattern: "a{b}b", a: [for x in input.c if input.b != _|_ {x}], d: input.a}`, ""},
+		{`path: "/x{/a}", body: {target: #"https://ci.example/{b}"#, d: {b: input.b, c: input.c}}`, ""},
+		{`path: "/x{/a}", body: {target: #"{a}"#, d: {b: input.b, c: input.c}}`, ""},
 		{`body: {q: "{a}}", r: "{ a }", s: "{z}", t: "{a}{z}", u: "{}", all: input}`, ""},
 		{`body: {query: "query{items{a}}", all: input}`, ""},
 		{`body: {query: "query Q {a}", text: """
@@ -33,7 +39,11 @@ func TestSlips(t *testing.T) {
 		{`body: {a: input.a, b: a, c: {k: 1, l: c.k, a: b}, all: input}`, ""},
 		{`body: {a: {b: input.b, c: input.c}, all: input.a}`, ""},
 	} {
-		src := server(`t: {description: "T", action: "create", input: {a?: string, b?: string, c?: [...string]}, http: {method: "POST", path: "/x"}, http: {` + tt.request + `}}`)
+		path := `path: "/x", `
+		if strings.HasPrefix(tt.request, "path:") {
+			path = ""
+		}
+		src := server(`t: {description: "T", action: "create", input: {a?: string, b?: string, c?: [...string]}, http: method: "POST", http: {` + path + tt.request + `}}`)
 		_, findings := build(t, src)
 		var got []string
 		for _, f := range findings {

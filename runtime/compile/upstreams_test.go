@@ -167,10 +167,12 @@ func TestPlaceholders(t *testing.T) {
 		"http://{{ .host }}/v1":     `invalid character "{" in host name; {{ .host }} is text in CUE`,
 		"http://$HOST/v1":           `the host $HOST is none; $HOST is text in CUE`,
 		"http://%s/v1":              `invalid URL escape "%s"; %s is text in CUE`,
+		"https://h/Orders('%d')":    `invalid URL escape "%d'"`,
 		"http://u:${SECRET}@api/v1": `net/url: invalid userinfo`,
 	} {
 		_, got := loadUpstream(t, fmt.Sprintf("url: %q", url))
-		if len(got) != 1 || !strings.Contains(got[0], "upstreams.api.url: "+want) || strings.Contains(got[0], "SECRET") {
+		if len(got) != 1 || !strings.Contains(got[0], "upstreams.api.url: "+want) || strings.Contains(got[0], "SECRET") ||
+			strings.Contains(got[0], "in CUE") != strings.Contains(want, "in CUE") {
 			t.Errorf("%s:\n got %s\nwant %s", url, strings.Join(got, "\n     "), want)
 		}
 	}
