@@ -132,12 +132,25 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 func (c *compiler) add(path, format string, args ...any) {
 	p := c.cfg.Own.Pos()
 	for sels := parsePath(path).Selectors(); len(sels) > 0; sels = sels[:len(sels)-1] {
-		if v := c.cfg.Own.LookupPath(cue.MakePath(sels...)); v.Pos().IsValid() {
-			p = v.Pos()
+		if at := declaredAt(c.cfg.Own.LookupPath(cue.MakePath(sels...))); at.IsValid() {
+			p = at
 			break
 		}
 	}
 	c.addAt(p, path, format, args...)
+}
+
+// declaredAt is where a value is declared: of several places not the one that only adds
+// tests to it.
+func declaredAt(v cue.Value) token.Pos {
+	if load.OfTests(v.Pos().Filename()) {
+		for _, src := range sources(v) {
+			if p := src.Pos(); p.IsValid() && !load.OfTests(p.Filename()) {
+				return p
+			}
+		}
+	}
+	return v.Pos()
 }
 
 // member is the path of a member of the field at path.

@@ -497,17 +497,6 @@ func TestFindings(t *testing.T) {
 			server(good) + "skills: s: {description: \"S\", tools: [\"t\",\n\"tt\"]}\n",
 			[]string{`16 skills.s.tools[1]: there is no tool "tt"`},
 		},
-		"names in prose that no tool has": {
-			server(`get_thing: {description: "Gets", action: "read", input: {
-				// As get_thin has it
-				a?: string
-			}
-			http: {method: "GET", path: "/x"}}`) + "skills: s: {description: \"S\", tools: [\"get_thing\"]\nnotes: \"`get_things`, `get_thingy`\"}\n",
-			[]string{
-				`14 domains.d.tools.get_thing.input.a: there is no tool get_thin; did you mean get_thing?`,
-				`20 skills.s.notes: there is no tool get_thingy; did you mean get_thing?`,
-			},
-		},
 		"own action": {
 			server(good) + "actions: run: description: \"Runs\"\n",
 			[]string{`15 actions.run: effect is missing`},

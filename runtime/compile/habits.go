@@ -10,20 +10,12 @@ import (
 	"cuelang.org/go/cue/format"
 
 	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/load"
 )
 
 // Some of what CUE takes means something else than it says to whoever comes from
 // JSON Schema, OpenAPI or another language. None of it is of use as it stands, so
 // each is a finding that says what to write.
-
-// typeNames are names of types, and CUE's for them.
-var typeNames = map[string]string{
-	"string": "string", "str": "string", "text": "string",
-	"int": "int", "integer": "int",
-	"number": "number", "float": "number", "double": "number",
-	"bool": "bool", "boolean": "bool",
-	"object": "{...}", "array": "[...]",
-}
 
 // habits finds declarations of arguments that are taken for something else.
 func (b *toolCompiler) habits() {
@@ -135,7 +127,7 @@ func (b *toolCompiler) declares(v cue.Value, path string, as form, depth int) {
 		return
 	}
 	if s, err := v.String(); err == nil && v.Kind() == cue.StringKind {
-		if name, ok := typeNames[s]; ok && !as.constant {
+		if name, ok := load.TypeNames[s]; ok && !as.constant {
 			b.habit(v, path, "takes the text %q and nothing else: write %s for the type", s, as.write(name))
 		}
 		return
@@ -248,10 +240,10 @@ func namesOfTypes(v cue.Value) (types string, n int) {
 	for it.Next() {
 		s := it.Selector()
 		name, err := it.Value().String()
-		if err != nil || typeNames[name] == "" || s.LabelType() != cue.StringLabel || s.ConstraintType() != 0 {
+		if err != nil || load.TypeNames[name] == "" || s.LabelType() != cue.StringLabel || s.ConstraintType() != 0 {
 			return "", 0
 		}
-		members = append(members, cue.Str(s.Unquoted()).String()+"!: "+typeNames[name])
+		members = append(members, cue.Str(s.Unquoted()).String()+"!: "+load.TypeNames[name])
 	}
 	return either(members, ", "), len(members)
 }

@@ -8,6 +8,8 @@ import (
 
 	"cuelang.org/go/cue"
 	"cuelang.org/go/cue/ast"
+
+	"github.com/metacue/metacue/runtime/load"
 )
 
 // writtenSchema is a structure of constants that is a JSON Schema: what people write
@@ -56,7 +58,7 @@ func readSchema(v cue.Value, loose bool) (writtenSchema, bool) {
 	if types > 0 {
 		return s, keywords && n > types
 	}
-	if name, err := s.at("type").String(); err == nil && loose && typeNames[name] != "" {
+	if name, err := s.at("type").String(); err == nil && loose && load.TypeNames[name] != "" {
 		return s, true
 	}
 	return s, keywords && s.typed()
@@ -161,7 +163,7 @@ func (s writtenSchema) cue(depth int) string {
 func (s writtenSchema) named(name string, depth int) string {
 	base := schemaTypes[name]
 	if base == "" {
-		base = typeNames[name]
+		base = load.TypeNames[name]
 	}
 	switch base {
 	case "int", "number":

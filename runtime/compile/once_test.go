@@ -237,3 +237,28 @@ domains: more: {
 		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), want)
 	}
 }
+
+// It is told where the tools are declared, and not where tests are added to them.
+func TestNameTakenTests(t *testing.T) {
+	const frame = `package x
+server: name: "x"
+upstreams: api: url: "https://api.example.com"
+`
+	tool := func(domain string) string {
+		return "domains: " + domain + `: {description: "D", tools: t: {description: "T", action: "read", http: {method: "GET", path: "/"}}}` + "\n"
+	}
+	cfg, findings := load.FS(fstest.MapFS{
+		"a.cue":       {Data: []byte("package x\n" + tool("a"))},
+		"b.cue":       {Data: []byte(frame + tool("b"))},
+		"a_tests.cue": {Data: []byte("package x\n\n\ndomains: a: tools: t: tests: [{arguments: {}}]\n")},
+		"b_tests.cue": {Data: []byte("package x\n\n\ndomains: b: tools: t: tests: [{arguments: {}}]\n")},
+	}, "c", load.Options{})
+	if len(findings) > 0 {
+		t.Fatal(findings)
+	}
+	_, findings = compile.Compile(cfg, compile.Options{})
+	want := "c/b.cue:4:39: domains.b.tools.t: the name t is taken: domains.a.tools.t at c/a.cue:2 answers to it"
+	if got := findings.Error(); !strings.Contains(got, want) {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}

@@ -24,7 +24,7 @@ func (c *compiler) unique(cat *catalog.Catalog) {
 	seen := map[string]string{} // the path that a name was first given at
 	take := func(name, path string) {
 		if first, ok := seen[name]; ok {
-			file, line, _ := c.cfg.Position(c.cfg.Own.LookupPath(parsePath(first)).Pos())
+			file, line, _ := c.cfg.Position(declaredAt(c.cfg.Own.LookupPath(parsePath(first))))
 			c.add(path, "the name %s is taken: %s at %s:%d answers to it", name, first, file, line)
 			return
 		}

@@ -15,7 +15,7 @@ import (
 // hidden.
 func (l *loader) apart() {
 	for _, file := range l.cut.files {
-		if strings.HasSuffix(file.Filename, testsSuffix) {
+		if OfTests(file.Filename) {
 			l.onlyTests(file.Decls, nil)
 		}
 	}

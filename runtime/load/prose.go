@@ -46,10 +46,15 @@ var proseFields = []string{"description", "summary", "notes", "instructions", "d
 // is no prose.
 var dataFields = []string{"input", "http", "steps", "response", "arguments", "request", "exchanges", "result", "tests"}
 
-// surfaceTools are the tools of surfaces, which no configuration declares.
-var surfaceTools = []string{
-	"list_domains", "list_domain_tools", "get_tool_schema", "execute_tool", "execute_write_tool", "execute_destructive_tool",
-	"search_tools", "api_request",
+// SurfaceTools are the tools that surfaces have for themselves with a server of that
+// name, which no configuration declares.
+func SurfaceTools(server string) []string {
+	return []string{
+		"list_domains", "list_domain_tools", "get_tool_schema", "search_tools",
+		"execute_tool", "execute_write_tool", "execute_destructive_tool",
+		"api_request", "api_write_request", "api_destructive_request",
+		"more", server + "_model", server + "_action",
+	}
 }
 
 // prose is a text that agents read.
@@ -65,9 +70,6 @@ func (l *loader) readProse() (all []prose, words map[string]bool) {
 	mixins := l.mixins()
 	describes := func(label string) bool { return describes(label) || mixins[label] }
 	words = map[string]bool{}
-	for _, name := range surfaceTools {
-		words[name] = true
-	}
 	for _, f := range l.cut.files {
 		var labels []string
 		ast.Walk(f, func(n ast.Node) bool {
@@ -149,6 +151,10 @@ func (c *Config) Stale() diag.List { return c.stale }
 // renamed finds the names of tools in prose that no tool has.
 func (l *loader) renamed(all []prose, words map[string]bool) (stale diag.List) {
 	tools := newToolNames(l.cfg.tools)
+	server, _ := l.cfg.Own.LookupPath(cue.ParsePath("server.name")).String()
+	for _, name := range SurfaceTools(server) {
+		words[name] = true
+	}
 	for _, p := range all {
 		for _, m := range mentioned(p.text) {
 			if words[m.word] {

@@ -35,6 +35,9 @@ type source struct {
 // nothing of it: cue vet reads them with the others.
 const testsSuffix = "_tests.cue"
 
+// OfTests says whether a file, by its name, is one of tests.
+func OfTests(file string) bool { return strings.HasSuffix(file, testsSuffix) }
+
 // dirSource is a directory on disk, seen from the root of its volume so that a
 // module root above it can be found.
 func dirSource(dir string, o Options) (source, error) {
@@ -173,7 +176,7 @@ func (s source) names(dir string) (names []string, left int, err error) {
 		case e.IsDir() || !strings.HasSuffix(n, ".cue"):
 		case strings.HasPrefix(n, "_"), strings.HasPrefix(n, "."), strings.HasSuffix(n, "_test.cue"), strings.HasSuffix(n, "_tool.cue"):
 			left++
-		case s.noTests && strings.HasSuffix(n, testsSuffix):
+		case s.noTests && OfTests(n):
 		default:
 			names = append(names, path.Join(dir, n))
 		}

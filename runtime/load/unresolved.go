@@ -36,8 +36,10 @@ func (l *loader) meant(name string, p token.Pos, path cue.Path) string {
 			return "; arguments are input.NAME, and what earlier steps gave is steps.NAME"
 		}
 		return ""
-	case typeNames[name] != "":
-		return "; did you mean " + typeNames[name] + "?"
+	case TypeNames[name] != "":
+		return "; did you mean " + TypeNames[name] + "?"
+	case foreignNames[name] != "":
+		return "; did you mean " + foreignNames[name] + "?"
 	}
 	if near := nearest.Names(name, l.packageNames()); len(near) > 0 {
 		return "; did you mean " + either(near) + "?"
@@ -187,14 +189,25 @@ func rootless(name string, path cue.Path) string {
 // typesOfCUE are the types that a misspelt name may be.
 var typesOfCUE = []string{"bool", "bytes", "float", "int", "number", "string"}
 
-// typeNames are names that types have in other languages, and CUE's for them.
-var typeNames = map[string]string{
-	"integer": "int", "Integer": "int", "Int": "int", "long": "int", "i32": "int", "i64": "int",
-	"boolean": "bool", "Boolean": "bool", "Bool": "bool",
-	"String": "string", "str": "string", "text": "string", "char": "string",
-	"double": "number", "decimal": "number", "Number": "number", "num": "number",
-	"object": "{...}", "dict": "{...}", "map": "{...}", "Object": "{...}",
-	"array": "[...]", "Array": "[...]", "list": "[...]",
+// TypeNames are names that types have in CUE, JSON Schema and other languages, by
+// which a text can be meant, and CUE's for them.
+var TypeNames = map[string]string{
+	"string": "string", "str": "string", "text": "string",
+	"int": "int", "integer": "int",
+	"number": "number", "float": "number", "double": "number",
+	"bool": "bool", "boolean": "bool",
+	"object": "{...}", "array": "[...]",
+}
+
+// foreignNames are further names that CUE does not know and what they stand for here:
+// a name without quotes, unlike a text such as "list" or "yes", can mean nothing else.
+var foreignNames = map[string]string{
+	"Integer": "int", "Int": "int", "long": "int", "i32": "int", "i64": "int",
+	"Boolean": "bool", "Bool": "bool",
+	"String": "string", "char": "string",
+	"decimal": "number", "Number": "number", "num": "number",
+	"dict": "{...}", "map": "{...}", "Object": "{...}",
+	"Array": "[...]", "list": "[...]",
 	"any": "_", "unknown": "_", "None": "null", "nil": "null", "undefined": "_|_",
 	"True": "true", "False": "false", "TRUE": "true", "FALSE": "false", "yes": "true", "no": "false",
 }
