@@ -397,6 +397,9 @@ func TestFolders(t *testing.T) {
 		t.Fatalf("no folders: %v", err)
 	}
 	dirs := []string{"."}
+	if testing.Short() { // one evaluation after the other, in which the race detector finds nothing
+		dirs = nil
+	}
 	for _, f := range files {
 		if dir := filepath.Dir(f); !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)

@@ -579,6 +579,30 @@ func TestServerDefaults(t *testing.T) {
 	}
 }
 
+// TestDefaultNone pins that an argument can do without the server-level default.
+func TestDefaultNone(t *testing.T) {
+	const tools = `
+		t: {description: "T", action: "read", input: {id!: int, #Project}, http: {method: "GET", path: "{/project}/{id}"}}
+		u: {description: "U", action: "read", input: project!: string, http: {method: "GET", path: "/{project}"}}`
+	p, findings := build(t, server(tools)+"#Project: project?: string @default(none)\ndefaults: project: \"Contoso\"\n")
+	if len(findings) > 0 {
+		t.Fatal(findings)
+	}
+	for args, want := range map[string]string{`{"id":7}`: "/7?", `{"id":7,"project":"P"}`: "/P/7?"} {
+		plan, refused := p.Plan(t.Context(), call.Caller{}, "t", json.RawMessage(args))
+		if plan == nil || !strings.HasPrefix(plan.Request.URL, "https://api.example/v1"+want) {
+			t.Errorf("%s: %+v %+v", args, plan, refused)
+		}
+	}
+	if info, _ := p.Catalog.Tool("t"); strings.Contains(string(info.InputSchema), "Contoso") || info.Defaults != nil {
+		t.Errorf("the schema or the defaults tell of one: %s %s", info.InputSchema, info.Defaults)
+	}
+	_, findings = build(t, server(`t: {description: "T", action: "read", input: a?: string @default("x"), http: {method: "GET", path: "/x"}}`)+"defaults: a: \"y\"\n")
+	if len(findings) != 1 || !strings.Contains(findings[0].Message, "@default takes none") {
+		t.Errorf("findings: %v", findings)
+	}
+}
+
 // TestDefaultGoesWith pins that a default which belongs to another, such as the team
 // of a project, does not stand in where a call has something else for that.
 func TestDefaultGoesWith(t *testing.T) {

@@ -272,7 +272,7 @@ func (b *toolCompiler) fitting() (defaults map[string]json.RawMessage, unfit map
 	defaults, unfit = map[string]json.RawMessage{}, map[string]error{}
 	for _, d := range b.defaults {
 		f, ok := declared(b.inputValue(), d.Name)
-		if !ok {
+		if !ok || b.takesNone(f, d.Name) {
 			continue
 		}
 		v := b.cfg.Value.LookupPath(parsePath(member("defaults", d.Name)))
@@ -295,6 +295,18 @@ func (b *toolCompiler) goesWith(f jsonschema.Field) *exec.Value {
 		}
 	}
 	return nil
+}
+
+// takesNone says whether an argument takes no server-level default: @default(none).
+func (b *toolCompiler) takesNone(f cue.Value, name string) bool {
+	a := f.Attribute(load.DefaultAttribute)
+	if a.Err() != nil {
+		return false
+	}
+	if what := strings.TrimSpace(a.Contents()); what != "none" {
+		b.addAt(f.Pos(), member(b.path+".input", name), "@default takes none, for an argument without the server-level default, and not %q: a default of its own is written *value | type", what)
+	}
+	return true
 }
 
 // misfits reports server-level defaults that do not fit arguments. One is told

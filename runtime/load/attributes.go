@@ -15,6 +15,10 @@ import (
 // team: "Web" @with(project).
 const WithAttribute = "with"
 
+// DefaultAttribute is the attribute of an argument that takes no server-level
+// default: project?: string @default(none).
+const DefaultAttribute = "default"
+
 // attributes are those that mean something on a field, and where they do. "" in a
 // place stands for any name, and what is below a place that ends in "…" is meant
 // too. @tag has its own rules (findTags).
@@ -24,6 +28,7 @@ var attributes = []struct {
 }{
 	{name: "tag"},
 	{WithAttribute, "on a default: defaults: {project: …, team: … @with(project)}", [][]string{{"defaults", ""}}},
+	{DefaultAttribute, "on an argument: project?: string @default(none)", [][]string{{"domains", "", "tools", "", "input", ""}}},
 	{"example", "on an argument, on a member of one, or in response.schema", [][]string{
 		{"domains", "", "tools", "", "input", "…"},
 		{"domains", "", "tools", "", "response", "schema", "…"},
