@@ -143,7 +143,7 @@ func TestDocsCommands(t *testing.T) {
 const boundary = "---- a block ends ----"
 
 // typed runs blocks one after another and gives what each prints, on standard
-// error too. What differs from run to run, ports and times, is evened out.
+// error too. What differs from run to run, ports, times and the folder, is evened out.
 func typed(t *testing.T, files map[string]fstest.MapFS, blocks [][]string) []string {
 	t.Helper()
 	dir := t.TempDir()
@@ -167,6 +167,7 @@ func typed(t *testing.T, files map[string]fstest.MapFS, blocks [][]string) []str
 		t.Fatalf("%v\n%s", err, &out)
 	}
 	printed := regexp.MustCompile(`127\.0\.0\.1:\d+`).ReplaceAllString(out.String(), "127.0.0.1:8080")
+	printed = strings.ReplaceAll(printed, dir, "/path/to")
 	printed = regexp.MustCompile(`(?m)^time=\S+ `).ReplaceAllString(printed, "")
 	all := strings.Split(printed, boundary+"\n")
 	if len(all) != len(blocks)+1 {

@@ -11,7 +11,7 @@ import (
 )
 
 // TestReadmeFigures measures again what the README says that the built-in
-// configuration costs: within 3 per cent it is still so.
+// configuration costs: within 5 per cent it is still so.
 func TestReadmeFigures(t *testing.T) {
 	page, err := os.ReadFile("../../README.md")
 	if err != nil {
@@ -52,7 +52,7 @@ func TestReadmeFigures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := measured[what]; got == 0 || math.Abs(got-figure)/figure > 0.03 {
+		if got := measured[what]; got == 0 || math.Abs(got-figure)/figure > 0.05 {
 			t.Errorf("README.md says %.0f of %s, metacue tokens measures %.0f", figure, what, got)
 		}
 	}
