@@ -1033,6 +1033,8 @@ func TestFindings(t *testing.T) {
 		{"default beyond its bounds, below", "a?: {x: *200 | (int & <=100)}", []string{`1 p.a.x: the default 200 fits none of the alternatives of its type`}},
 		{"default beyond its pattern", `a: *"x" | =~"^y"`, []string{`1 p.a: the default "x" fits none of the alternatives of its type`}},
 		{"default beyond its pattern, meant", `a: *"x" | "x" | =~"^y"`, nil},
+		{"default that is a definition", "a: #S\n#S: *#A | #B\n#A: \"x\"\n#B: =~\"^y\"", nil},
+		{"default that is a setting", "a: *_x | =~\"^y\"\n_x: \"x\"", []string{`1 p.a: the default "x" fits none of the alternatives of its type`}},
 		{"server's default", "project!: string", []string{`1 p.project: the server's default for project, 5, does not fit: conflicting values string and 5 (mismatched types string and int)`}},
 		{"server's default that is no JSON", "broken?: string", []string{`1 p.broken: the server's default for broken is no JSON: invalid JSON for file "": unexpected end of JSON input`}},
 		{"server's default with an unknown member", "shape?: {x!: int}", []string{`1 p.shape: the server's default for shape, {"x":1,"z":2}, does not fit: unknown argument: z`}},

@@ -169,12 +169,13 @@ func fits(alternatives []cue.Value, d cue.Value) bool {
 }
 
 // repeated says that a marked literal also stands among the alternatives
-// unmarked: *"auto" | "auto" | =~"^[0-9]+$".
+// unmarked, *"auto" | "auto" | =~"^[0-9]+$", or that a definition is marked, which is an
+// alternative of its own: *#Auto | =~"^[0-9]+$".
 func repeated(n ast.Node, depth int) bool {
 	if id, ok := n.(*ast.Ident); ok && depth < maxReferences {
 		return repeated(id.Node, depth+1)
 	}
-	marked, plain := map[string]bool{}, map[string]bool{}
+	marked, plain, meant := map[string]bool{}, map[string]bool{}, false
 	var walk func(n ast.Node)
 	walk = func(n ast.Node) {
 		switch n := n.(type) {
@@ -186,8 +187,17 @@ func repeated(n ast.Node, depth int) bool {
 				walk(n.Y)
 			}
 		case *ast.UnaryExpr:
-			if lit, ok := n.X.(*ast.BasicLit); ok && n.Op == token.MUL {
-				marked[lit.Value] = true
+			if n.Op != token.MUL {
+				return
+			}
+			switch x := n.X.(type) {
+			case *ast.BasicLit:
+				marked[x.Value] = true
+			case *ast.Ident:
+				meant = meant || strings.HasPrefix(x.Name, "#")
+			case *ast.SelectorExpr:
+				name, _, err := ast.LabelName(x.Sel)
+				meant = meant || err == nil && strings.HasPrefix(name, "#")
 			}
 		case *ast.BasicLit:
 			plain[n.Value] = true
@@ -199,7 +209,7 @@ func repeated(n ast.Node, depth int) bool {
 			return true
 		}
 	}
-	return false
+	return meant
 }
 
 // serverDefault is the server-level default for a field; nil when there is
