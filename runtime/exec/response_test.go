@@ -232,6 +232,9 @@ func TestSecretInJSON(t *testing.T) {
 	url := answering(t, 200, "application/json", `{"a":1234567890,"b":[-1234567890.5,"x1234567890\"y",7],"1234567890":{"c":true}}`)
 	p := program(t, url, `auth: header: {name: "X-Key", value: env: "DIGITS"}`, read(get+`, response: schema: {...}`), "")
 	wantText(t, do(t, p, `{}`), `{"a":"***","b":["***","x***\"y",7],"***":{"c":true}}`)
+	// Cleaning puts together what was apart.
+	url = answering(t, 200, "application/json", `{"a":"12345\u001b[0m67890 12345\u206067890"}`)
+	wantText(t, do(t, program(t, url, `auth: header: {name: "X-Key", value: env: "DIGITS"}`, read(get), ""), `{}`), `{"a":"*** ***"}`)
 }
 
 // TestResourceBombJQ pins that a jq program ends by its deadline and its bound,

@@ -3,16 +3,50 @@ package exec
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // TestUpstreamText pins that control characters, terminal sequences and
 // bidirectional overrides do not reach an agent (fault kind upstream-text).
 func TestUpstreamText(t *testing.T) {
-	text := "a\x1b[31mred\x00 \u202eevil\u2066x\u2069 \u009bC1 tab\t line\n \x7fé日本"
-	if got, want := cleanText(text), "a[31mred evilx C1 tab\t line\n é日本"; got != want {
+	text := "a\x1b[31mred\x00 \u202eevil\u2066x\u2069 \u009b1;2HC1 tab\t line\n \x7fé日本\ufeff\u2060\U000e0041\U000e0100"
+	if got, want := cleanText(text), "ared evilx C1 tab\t line\n é日本"; got != want {
 		t.Errorf("text: got %q, want %q", got, want)
+	}
+	for in, want := range map[string]string{
+		"\x1b]8;;http://x\x07link\x1b]8;;\x1b\\ \x1b[0m.": "link .",
+		"\x1bP1$r0m\u009c\x1b_a\x1b\\.":                   ".",
+		// What has no end takes nothing with it.
+		"\x1b]8;;http://x\nline": "]8;;http://x\nline",
+		"\x1b]a\x1b[1mb":         "]ab",
+		"\x1b[31":                "[31", "\x1b": "", "\x1b[3é": "[3é", "\x9b\xff": "\ufffd\ufffd",
+		// What shapes text stays.
+		"❤\ufe0f \u200d\u200c ｆｕｌｌ 👩\u200d🚀": "❤\ufe0f \u200d\u200c ｆｕｌｌ 👩\u200d🚀",
+	} {
+		if got := cleanText(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+		if !utf8.ValidString(in) {
+			continue
+		}
+		// The same in JSON, escaped as encoding/json does and throughout, as the name of a
+		// member and as its value; a sequence does not reach beyond its string.
+		quoted, _ := json.Marshal(in)
+		every := ""
+		for _, u := range utf16.Encode([]rune(in)) {
+			every += fmt.Sprintf(`\u%04x`, u)
+		}
+		for _, s := range []string{string(quoted), `"` + every + `"`} {
+			var got map[string]string
+			doc := cleanJSON(json.RawMessage(`{` + s + `:` + s + `,"end\u001b[":"m"}`))
+			if err := json.Unmarshal(doc, &got); err != nil || !maps.Equal(got, map[string]string{want: want, "end[": "m"}) {
+				t.Errorf("%s became %s, %v", s, doc, err)
+			}
+		}
 	}
 	// Written out, escaped by encoding/json, and escaped by hand.
 	escaped, _ := json.Marshal(map[string]any{text: []any{text, 9007199254740993, 1.5}})
