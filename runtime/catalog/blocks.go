@@ -9,7 +9,14 @@ import (
 // cutter takes out of Markdown whatever tells something: a sentence of a paragraph, an
 // item of a list, a row of a table, and the whole of what cannot stand in part: a
 // heading with its section, a quote, a block of code or of HTML.
-type cutter struct{ told func(text string) bool }
+type cutter struct {
+	told func(text string) bool
+	deep int // how many lists it is in
+}
+
+// maxDeep is how many lists within each other are looked into: the time grows with it.
+// What tells something further in goes with the item that it is in.
+const maxDeep = 16
 
 // cut is a text without what is told. It repeats what it does until nothing is told,
 // since parts that were apart may come to stand together. Of a text that is made to
@@ -58,10 +65,9 @@ func within(lines, all []string) []string {
 // A block is some lines of Markdown that belong together (CommonMark 0.31, chapters
 // 4 and 5).
 type block struct {
-	kind   kind
-	level  int // of a heading
-	lines  []string
-	indent int // of the list item that it stands in
+	kind  kind
+	level int // of a heading
+	lines []string
 }
 
 type kind int
@@ -103,7 +109,7 @@ func blocksOf(lines []string, indent int) []block {
 		return empty(i) || fence.MatchString(v) || atx.MatchString(v) || quote.MatchString(v) || bullet.MatchString(v) || comment(v) || isTable(i)
 	}
 	for i := 0; i < len(lines); {
-		v, b := view(i), block{kind: whole, indent: indent}
+		v, b := view(i), block{kind: whole}
 		end := i + 1
 		switch {
 		case empty(i):
@@ -280,7 +286,7 @@ func (c cutter) block(b block) []block {
 	if len(lines) == 0 {
 		return nil
 	}
-	return []block{{kind: b.kind, lines: lines, indent: b.indent}}
+	return []block{{kind: b.kind, lines: lines}}
 }
 
 // items is what is left of a list. Half an item says nothing, or something else: one
@@ -308,6 +314,11 @@ func (c cutter) item(lines []string) []string {
 	}
 	own := strings.Join(lines[:head], "\n")
 	if c.told(own) {
+		if own = c.withoutAsides(own); c.told(own) {
+			return nil
+		}
+	}
+	if c.deep++; c.deep > maxDeep {
 		return nil
 	}
 	rest := lines[head:]
@@ -316,7 +327,7 @@ func (c cutter) item(lines []string) []string {
 	if !content(below) && strings.HasSuffix(strings.TrimSpace(own), ":") {
 		return nil
 	}
-	kept := slices.Clone(lines[:head])
+	kept := strings.Split(own, "\n")
 	for _, b := range below {
 		kept = append(kept, b.lines...)
 	}
@@ -328,6 +339,11 @@ func (c cutter) item(lines []string) []string {
 func (c cutter) prose(text string) string {
 	var kept string
 	for _, s := range sentences(text) {
+		if c.told(s) {
+			if part := c.part(s); part != "" {
+				s = part
+			}
+		}
 		if !c.told(s) {
 			kept += s
 			continue
@@ -351,6 +367,68 @@ func (c cutter) prose(text string) string {
 		return ""
 	}
 	return text[:indentOf(text)] + strings.TrimLeft(kept, " \t")
+}
+
+// part is what of a sentence that tells something can stand without it: the sentence
+// without an aside in brackets, or as far as the last comma, semicolon, colon or dash.
+// It is empty where that is nothing.
+func (c cutter) part(sentence string) string {
+	without := c.withoutAsides(sentence)
+	for tries := 4; c.told(without); tries-- {
+		body := strings.TrimRight(without, " \t\n")
+		all := joint.FindAllStringIndex(body, -1)
+		if len(all) == 0 || tries == 0 {
+			return ""
+		}
+		end := body[len(strings.TrimRight(body, ".!?;")):] + without[len(body):]
+		without = without[:all[len(all)-1][0]] + end
+	}
+	if without == sentence || len(strings.Fields(without)) < 2 {
+		return ""
+	}
+	cut := len(c.withoutAsides(sentence)) != len(without)
+	if cut && (!balanced(without) || strings.Count(without, "{") != strings.Count(without, "}") || opening[strings.ToLower(strings.Fields(without)[0])]) {
+		return ""
+	}
+	return without
+}
+
+// joint is where the last part of a sentence begins.
+var joint = regexp.MustCompile(`[;,:]\s|\s(-{1,2}|[–—])\s|—`)
+
+// opening words begin what cannot stand without the rest of its sentence.
+var opening = set("if when whenever where unless until once while after before since because although though as to for from in on at by with without instead rather either neither both not then else otherwise")
+
+// longAside is how long an aside in brackets may be, in bytes.
+const longAside = 500
+
+// withoutAsides is a text without what stands in round brackets and tells something,
+// where these stand after white space: other ones belong to a call or a link.
+func (c cutter) withoutAsides(text string) string {
+	for from := 0; from < len(text); from++ {
+		if text[from] != '(' || from > 0 && !strings.ContainsRune(" \t\n", rune(text[from-1])) {
+			continue
+		}
+		open, to := 0, from
+		for ; to < min(len(text), from+longAside); to++ {
+			if text[to] == '(' {
+				open++
+			} else if text[to] == ')' {
+				if open--; open == 0 {
+					break
+				}
+			}
+		}
+		if open > 0 || !c.told(text[from:to+1]) { // it does not end, or tells nothing
+			continue
+		}
+		before, after := strings.TrimRight(text[:from], " \t"), text[to+1:]
+		if before == "" || after != "" && !strings.ContainsRune(" \t\n.,;:!?", rune(after[0])) {
+			before = text[:from]
+		}
+		text, from = before+after, len(before)-1
+	}
+	return text
 }
 
 // full finds the end of a sentence, or of a part that can stand without the rest.

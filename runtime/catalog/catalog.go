@@ -76,6 +76,7 @@ type Tool struct {
 	Domain                   string
 	Noun                     string // the tool of nouns that it is an action of; "" for its domain
 	Returns                  string // a phrase for the result; "" when there is none
+	Deprecated               string // why not to use it, with which Description ends; "" when there is none
 	Action                   string
 	Effect                   Effect
 	Idempotent               bool
@@ -94,6 +95,14 @@ type Tool struct {
 	// a value for as "<NAME>". nil where there are examples, and where no such call
 	// would be accepted.
 	Sample json.RawMessage
+}
+
+// Deprecation is what the description of a deprecated tool ends with.
+func Deprecation(why string) string {
+	if why == "" {
+		return " (deprecated)"
+	}
+	return " (deprecated: " + why + ")"
 }
 
 // Annotations are the hints of MCP ToolAnnotations, each explicit.
@@ -180,8 +189,12 @@ func (c *Catalog) Within(b Bounds) *Catalog {
 	for _, d := range in.Domains {
 		prose(d.Tools)
 		prose(d.State)
+		said := d.Description != "" || d.Summary != ""
 		d.Description, d.Summary = g.from(d.Description), g.from(d.Summary)
 		d.Description, d.Summary = cmp.Or(d.Description, d.Summary), cmp.Or(d.Summary, d.Description)
+		if said && d.Description == "" {
+			d.Description, d.Summary = inWords(d.Name), inWords(d.Name)
+		}
 	}
 	in.Actions = slices.Clone(c.Actions)
 	for i := range in.Actions {
@@ -189,7 +202,11 @@ func (c *Catalog) Within(b Bounds) *Catalog {
 	}
 	prose(in.Escape)
 	out = New(in)
-	out.Server.Instructions = g.from(c.Server.Instructions)
+	// The name stays: it is what clients know the server by.
+	if title := c.Server.Title; title != "" {
+		out.Server.Title = cmp.Or(g.from(title), c.Server.Name)
+	}
+	out.Server.Version, out.Server.Instructions = g.from(c.Server.Version), g.from(c.Server.Instructions)
 	out.Meta.Pin = slices.DeleteFunc(slices.Clone(c.Meta.Pin), func(n string) bool { return out.byName[n] == nil })
 	for _, s := range c.Skills {
 		whole := len(s.Tools)

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -24,7 +25,7 @@ func goneFrom(before, after *Catalog) gone {
 }
 
 // from takes out of a text, which may be Markdown, what names something that is gone.
-func (g gone) from(text string) string { return cutter{g.told}.cut(text) }
+func (g gone) from(text string) string { return cutter{told: g.told}.cut(text) }
 
 // fromSchema does so in the descriptions and titles of a compact JSON Schema, and takes
 // out the examples that are such names. What a value may be is the API's and stays:
@@ -126,7 +127,14 @@ func (g gone) fromTool(t *Tool) *Tool {
 		return t
 	}
 	in := *t
-	in.Title, in.Description, in.Returns = g.from(t.Title), g.from(t.Description), g.from(t.Returns)
+	in.Title, in.Returns, in.Deprecated = g.from(t.Title), g.from(t.Returns), g.from(t.Deprecated)
+	own := strings.TrimSuffix(t.Description, Deprecation(t.Deprecated))
+	if in.Description = own; own != "" {
+		in.Description = cmp.Or(g.from(own), in.Title, inWords(t.Name))
+	}
+	if own != t.Description {
+		in.Description += Deprecation(in.Deprecated)
+	}
 	in.InputSchema, in.OutputSchema = g.fromSchema(t.InputSchema), g.fromSchema(t.OutputSchema)
 	same := in.Title == t.Title && in.Description == t.Description && in.Returns == t.Returns &&
 		bytes.Equal(in.InputSchema, t.InputSchema) && bytes.Equal(in.OutputSchema, t.OutputSchema)
@@ -147,6 +155,13 @@ func (g gone) fromTool(t *Tool) *Tool {
 		return t
 	}
 	return &in
+}
+
+// inWords is a name as a phrase: Get order.
+func inWords(name string) string {
+	text := strings.ReplaceAll(spaced(name), "_", " ")
+	first := min(1, len(text))
+	return strings.ToUpper(text[:first]) + text[first:]
 }
 
 // member is one of a JSON object, whose order is kept.

@@ -121,13 +121,21 @@ func TestBlocks(t *testing.T) {
 		"code within an item":                {"- first:\n\n  ```\n  secret_purge\n  ```\n- second", "- second"},
 		"a wrapped sentence":                 {"First. Then call\n`secret_purge` with care. Second,\nand so on.", "First. Second,\nand so on."},
 		"lines that are sentences":           {"Use one\nUse secret_purge\nUse two", "Use one\nUse two"},
-		"brackets":                           {"First (one. Then secret_purge.) and so on. Second.", "Second."},
+		"brackets":                           {"First (one. Then secret_purge.) and so on. Second.", "First and so on. Second."},
 		"bold":                               {"**One. Or secret_purge.** Second.", "Second."},
 		"bold of one sentence":               {"**Call secret_purge.** Second.", "Second."},
-		"an abbreviation":                    {"Use a tool, e.g. secret_purge. Second.", "Second."},
+		"an abbreviation":                    {"Use a tool, e.g. secret_purge. Second.", "Use a tool. Second."},
 		"what is between two full ones":      {"One; secret_purge; two.", "One; two."},
 		"what comes to stand together":       {"the tool\n```\nsecret_purge\n```\npurge is here. Second.", "Second."},
 		"nothing but the name":               {"secret_purge", ""},
+		"an aside":                           {"Gets it (secret_purge ends (all of) it). Second.", "Gets it. Second."},
+		"one aside of two":                   {"Gets it (whole) as it is (secret_purge ends it) now. Second.", "Gets it (whole) as it is now. Second."},
+		"an aside in an item":                {"- first (not secret_purge)\n- second", "- first\n- second"},
+		"arguments in brackets":              {"Call x(secret_purge). Second.", "Second."},
+		"the last part of a sentence":        {"Gets an order, which secret_purge ends. Second.", "Gets an order. Second."},
+		"what is behind a dash":              {"Gets an order - not as secret_purge", "Gets an order"},
+		"a condition":                        {"If it fails, call secret_purge. Second.", "Second."},
+		"the first part of a sentence":       {"Like secret_purge, it ends orders. Second.", "Second."},
 		"blank lines around it":              {"\nsecret_purge\n\n", ""},
 		"what the sentence before ends with": {"Finds items; secret_purge ends them. Second.", "Finds items. Second."},
 	} {
@@ -156,6 +164,17 @@ func TestSchemaExamples(t *testing.T) {
 		{"First", json.RawMessage(`{"by":"secret_purge"}`)},
 		{"Second", json.RawMessage(`{"secret_purge":{"to":["a purge"]}}`)},
 	}}
+	for tool, want := range map[*Tool]string{
+		{Name: "get_order", Description: "As secret_purge"}:                                                                               "Get order",
+		{Name: "get_order", Description: "As secret_purge", Title: "An order"}:                                                            "An order",
+		{Name: "get_order", Description: "Gets (deprecated: use secret_purge in its place)", Deprecated: "use secret_purge in its place"}: "Gets (deprecated)",
+		{Name: "get_order", Description: "As secret_purge (deprecated: old)", Deprecated: "old"}:                                          "Get order (deprecated: old)",
+		{Name: "get_order"}: "",
+	} {
+		if got := g.fromTool(tool).Description; got != want {
+			t.Errorf("of %q is left %q, want %q", tool.Description, got, want)
+		}
+	}
 	for sample, kept := range map[string]bool{`{"kind":"a"}`: true, `{"kind":"secret_purge"}`: false} {
 		x := &Tool{Sample: json.RawMessage(sample)}
 		if got := g.fromTool(x).Sample; (got != nil) != kept || x.Sample == nil {

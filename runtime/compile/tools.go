@@ -143,7 +143,8 @@ func (b *toolCompiler) compile() *exec.Tool {
 		b.fault("description", "says nothing")
 	}
 	if why := clean(text(v, "deprecated")); why != "" {
-		info.Description += " (deprecated: " + why + ")"
+		info.Deprecated = why
+		info.Description += catalog.Deprecation(why)
 	} else if b.at("deprecated").Exists() {
 		b.fault("deprecated", "says nothing")
 	}
