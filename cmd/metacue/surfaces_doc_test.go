@@ -22,7 +22,7 @@ import (
 
 // shown is an answer in docs/surfaces.md: the mode that is asked, the tool that is
 // called, or tools/list and the tool that is looked at, and what it gives.
-var shown = regexp.MustCompile("(?m)^<!-- (\\w+): (\\S+) (\\S.*) -->\n```json\n((?s:.*?))```$")
+var shown = regexp.MustCompile("(?m)^In (\\w+) mode, `(\\S+) (\\S.*)`:\n\n```json\n((?s:.*?))```$")
 
 // TestSurfacesPage asks the configuration of docs/surfaces.md what the page shows.
 // UPDATE=1 writes the answers into it.
@@ -71,9 +71,9 @@ func TestSurfacesPage(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s %s %s: %v", mode, tool, args, err)
 		}
-		return fmt.Appendf(nil, "<!-- %s: %s %s -->\n```json\n%s\n```", mode, tool, args, laidOut(answer))
+		return fmt.Appendf(nil, "In %s mode, `%s %s`:\n\n```json\n%s\n```", mode, tool, args, laidOut(answer))
 	})
-	if n < 8 {
+	if n < 9 {
 		t.Errorf("%d answers found: the page is not read as it should be", n)
 	}
 	if bytes.Equal(got, page) {

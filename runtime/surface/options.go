@@ -188,17 +188,28 @@ func (m *meta) apiRequest(ctx context.Context, caller call.Caller, r runner, e *
 		e.repairs = append(e.repairs, fmt.Sprintf("method was %s and was read as %s", clip(method), upper))
 		method = upper
 	}
-	if refusal, bad := e.close(); bad {
-		return refusal
-	}
+	_, bad := e.close()
 	i := slices.IndexFunc(m.catalog.Escape, func(t *catalog.Tool) bool { return t.Title == method })
-	if i < 0 {
+	switch {
+	case bad:
+		if i < 0 && method != "" {
+			e.faults = append(e.faults, "unknown method: "+clip(method))
+		}
+		// The program says what else is wrong, and makes no call that comes with faults.
+		caller.Faults = []call.Fault{{Message: strings.Join(e.faults, "; ")}}
+		if path == "" {
+			args[0].value = compact("missing") // it is told
+		}
+		if i < 0 {
+			i = m.anyRequest(r)
+		}
+	case i < 0:
 		var u unknown
 		u.add("method", method, methods(r.among(m.catalog.Escape)))
 		return u.refusal()
 	}
 	t := m.catalog.Escape[i]
-	if r.effect != "" && r.effect != t.Effect {
+	if !bad && r.effect != "" && r.effect != t.Effect {
 		right := m.runner(t.Effect)
 		return elsewhere(e.tool.Name, method+" "+right.does, right.request)
 	}
@@ -207,6 +218,13 @@ func (m *meta) apiRequest(ctx context.Context, caller call.Caller, r runner, e *
 		done.Content = wrongArguments(text(get(refusal, "error")), e.tool.Name, e.tool.InputSchema).Content
 	}
 	return done
+}
+
+// anyRequest gives the request of r, by its place, that takes most: what is wrong for it is wrong
+// whatever the method.
+func (m *meta) anyRequest(r runner) int {
+	takesMost := func(a, b *catalog.Tool) int { return len(argumentsOf(b)) - len(argumentsOf(a)) }
+	return slices.Index(m.catalog.Escape, slices.MinFunc(r.among(m.catalog.Escape), takesMost))
 }
 
 // number takes an argument that is a whole number from 1 to most. Text that holds

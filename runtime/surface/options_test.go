@@ -179,6 +179,8 @@ func TestAPIRequest(t *testing.T) {
 		{false, "api_request", `{"method":"DELETE","path":"//a"}`, made{"api_request/DELETE", `{"path":"/a"}`}, ""},
 		{false, "api_request", `{"method":"TRACE","path":"a"}`, made{}, "unknown method: TRACE"},
 		{false, "api_request", `{"path":"a","url":"http://x"}`, made{}, "missing required argument: method; unknown argument: url"},
+		{false, "api_request", `{"query":7}`, made{}, refusedBy("api_request/POST", `{"path":"missing","query":7}`, call.Fault{Message: "missing required argument: method; missing required argument: path"})},
+		{false, "api_request", `{"method":"GET","query":7}`, made{}, refusedBy("api_request/GET", `{"path":"missing","query":7}`, call.Fault{Message: "missing required argument: path"})},
 		{true, "api_request", `{"method":"HEAD","path":"a"}`, made{"api_request/HEAD", `{"path":"a"}`}, ""},
 		{true, "api_request", `{"method":"DELETE","path":"a"}`, made{}, "DELETE is destructive: call it through api_destructive_request"},
 		{true, "api_write_request", `{"method":"GET","path":"a"}`, made{}, "GET reads: call it through api_request"},
