@@ -3,6 +3,8 @@ package diag
 import (
 	"regexp"
 	"strings"
+
+	"github.com/metacue/metacue/runtime/clip"
 )
 
 // maxText is how much of what CUE says is looked at, in bytes. It is more than
@@ -24,10 +26,7 @@ var (
 // whole structs and long texts in it shortened. What goes beyond 16 KiB is left
 // out, with an ellipsis in its place.
 func Brief(text string) string {
-	if len(text) > maxText {
-		text = strings.ToValidUTF8(text[:maxText], "") + "…"
-	}
-	text = comment.ReplaceAllString(text, "")
+	text = comment.ReplaceAllString(clip.Text(text, maxText), "")
 	text = heredoc.ReplaceAllStringFunc(text, func(s string) string {
 		return `"` + strings.Join(strings.Fields(heredoc.FindStringSubmatch(s)[1]), " ") + `"`
 	})

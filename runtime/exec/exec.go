@@ -24,6 +24,7 @@ import (
 	"github.com/metacue/metacue/runtime/bind"
 	"github.com/metacue/metacue/runtime/call"
 	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/clip"
 	"github.com/metacue/metacue/runtime/jsonschema"
 	"github.com/metacue/metacue/runtime/nearest"
 	"github.com/metacue/metacue/runtime/rest"
@@ -439,7 +440,7 @@ type failure struct {
 
 // refuse says what is wrong with the arguments, and what would be right.
 func (t *Tool) refuse(repairs []string, reasons ...string) *call.Result {
-	f := failure{Error: bounded(maxReasons, reasons...), ToolName: t.Info.Name, InputSchema: t.Info.InputSchema}
+	f := failure{Error: tell(maxReasons, reasons...), ToolName: t.Info.Name, InputSchema: t.Info.InputSchema}
 	if len(t.Info.Examples) > 0 {
 		f.Example = t.Info.Examples[0].Arguments
 	}
@@ -501,7 +502,7 @@ func (p *Program) unknown(caller call.Caller, name string) *call.Result {
 			names = append(names, t.Name)
 		}
 	}
-	r := call.Error(compact(failure{Error: bounded(1, "unknown tool: "+name), Nearest: nearest.Names(name, names)}))
+	r := call.Error(compact(failure{Error: tell(1, "unknown tool: "+name), Nearest: nearest.Names(name, names)}))
 	return &r
 }
 
@@ -519,7 +520,7 @@ func Reason(r call.Result) string {
 
 // failed is a failed result that names no schema.
 func failed(reason string) call.Result {
-	return call.Error(compact(failure{Error: bounded(1, reason)}))
+	return call.Error(compact(failure{Error: tell(1, reason)}))
 }
 
 const (
@@ -530,9 +531,8 @@ const (
 	maxReason = 2000
 )
 
-// bounded makes one text of the first sentences of a failure, whatever is in them. It
-// is the one place that bounds how much a failed call says.
-func bounded(most int, sentences ...string) string {
+// tell makes one text of the first sentences of a failure, whatever is in them.
+func tell(most int, sentences ...string) string {
 	shown := make([]string, 0, most+1)
 	for i, s := range sentences {
 		if i == most {
@@ -541,7 +541,7 @@ func bounded(most int, sentences ...string) string {
 		}
 		s = cleanText(s)
 		if len(s) > maxReason {
-			head := strings.ToValidUTF8(s[:maxReason], "")
+			head := clip.Head(s, maxReason)
 			s = fmt.Sprintf("%s… (%d bytes more)", head, len(s)-len(head))
 		}
 		shown = append(shown, s)

@@ -515,7 +515,7 @@ func (p *Program) page(ctx context.Context, at *progress) call.Result {
 	}
 	if err != nil {
 		e := answerError{
-			Error: bounded(1, fmt.Sprintf("%s was done, but its pages cannot be followed: %v", at.tool.Info.Name, err)),
+			Error: tell(1, fmt.Sprintf("%s was done, but its pages cannot be followed: %v", at.tool.Info.Name, err)),
 			Body:  truncate(p.pageJSON(also, items, ""), at.tool.Response.limit()),
 		}
 		return call.Error(compact(e))

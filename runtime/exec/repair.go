@@ -12,6 +12,7 @@ import (
 
 	"github.com/metacue/metacue/runtime/bind"
 	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/clip"
 	"github.com/metacue/metacue/runtime/jsonschema"
 )
 
@@ -340,9 +341,5 @@ func edit(doc json.RawMessage, path []string, value json.RawMessage) (json.RawMe
 
 // abbreviate shortens a value for a sentence.
 func abbreviate(v json.RawMessage) string {
-	const most = 60
-	if len(v) <= most {
-		return string(v)
-	}
-	return strings.ToValidUTF8(string(v[:most]), "") + "…"
+	return clip.Text(string(v), 60)
 }

@@ -47,7 +47,7 @@ func (p *Program) exchanges(ctx context.Context, at *progress, step *Step, req *
 		if err != nil {
 			unknown := with(*failure, struct {
 				Retry string `json:"retry"`
-			}{bounded(1, fmt.Sprintf("not made again, since the condition could not be evaluated: %v", err))})
+			}{tell(1, fmt.Sprintf("not made again, since the condition could not be evaluated: %v", err))})
 			return resp, &unknown
 		}
 		if again && attempt < step.Retry.Pace.Most() && p.pause(ctx, step.Retry.Pace.Wait(attempt), resp) {

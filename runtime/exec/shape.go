@@ -140,7 +140,7 @@ func misfits(faults []jsonschema.Fault) string {
 			say[i] = strings.TrimPrefix(strings.TrimPrefix(f.Message, "arguments: "), "arguments ")
 		}
 	}
-	return bounded(maxMisfits, say...)
+	return tell(maxMisfits, say...)
 }
 
 // asJSON gives the result as compact JSON, null when the answer has no body.
@@ -270,7 +270,7 @@ func (p *Program) contentFailure(ctx context.Context, at *progress, step *Step, 
 		if string(v) == "true" {
 			e.Body = shown(resp, at.tool.Response.limit())
 		} else if json.Unmarshal(v, &text) == nil {
-			e.Error, e.Body = bounded(1, text), nil
+			e.Error, e.Body = tell(1, text), nil
 		}
 		r := call.Error(compact(e))
 		return &r

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/metacue/metacue/runtime/clip"
 )
 
 // maxDifferences bounds what is told of one comparison.
@@ -96,12 +98,6 @@ func encode(v any) string {
 }
 
 // short cuts a text for a message.
-func short(s string) string {
-	const most = 200
-	if len(s) <= most {
-		return s
-	}
-	return string(bytes.ToValidUTF8([]byte(s[:most]), nil)) + "…"
-}
+func short(s string) string { return clip.Text(s, 200) }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

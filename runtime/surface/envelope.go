@@ -149,7 +149,7 @@ func (e *envelope) scalar(name string, raw json.RawMessage) (string, bool) {
 	if s == "null" || s[0] == '{' || s[0] == '[' {
 		return "", false
 	}
-	e.repairs = append(e.repairs, fmt.Sprintf("%s was %s and was read as text", name, clip(s)))
+	e.repairs = append(e.repairs, fmt.Sprintf("%s was %s and was read as text", name, echo(s)))
 	return s, true
 }
 
@@ -157,7 +157,7 @@ func (e *envelope) scalar(name string, raw json.RawMessage) (string, bool) {
 // is refused, in an answer that tells them all and what was expected.
 func (e *envelope) close() (refusal call.Result, refused bool) {
 	for _, m := range e.members {
-		fault := "unknown argument: " + clip(m.name)
+		fault := "unknown argument: " + echo(m.name)
 		if near := nearest.Names(m.name, e.taken); len(near) > 0 {
 			fault += " (nearest: " + near[0] + ")"
 		}
@@ -217,7 +217,7 @@ func readObject(raw json.RawMessage) ([]member, error) {
 			return nil, errors.New("it is not JSON")
 		}
 		if seen[m.name] {
-			return nil, fmt.Errorf("it holds %s twice", clip(m.name))
+			return nil, fmt.Errorf("it holds %s twice", echo(m.name))
 		}
 		if seen[m.name] = true; len(seen) > maxMembers {
 			return nil, fmt.Errorf("it has more than %d members", maxMembers)
@@ -264,7 +264,7 @@ func writeObject(members []member) json.RawMessage {
 func namesOf(members []member) []string {
 	var names []string
 	for _, m := range members {
-		names = append(names, clip(m.name))
+		names = append(names, echo(m.name))
 	}
 	return names
 }

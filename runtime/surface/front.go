@@ -100,7 +100,7 @@ func (f *front) names() []string {
 
 // elsewhere refuses a call of a tool that is to be called through another one.
 func elsewhere(tool, why, by string) call.Result {
-	r := answer(toolUnknown{clip(tool), why + ": call it through " + by, []string{by}})
+	r := answer(toolUnknown{echo(tool), why + ": call it through " + by, []string{by}})
 	r.IsError = true
 	return r
 }
@@ -161,7 +161,7 @@ func fold(t *catalog.Tool, within string, args json.RawMessage, beside []member)
 		case i < 0:
 			members = append(members, b)
 		case string(members[i].value) != string(b.value):
-			fault("%s is given twice, in %s and beside it: put it into %[2]s", clip(b.name), within)
+			fault("%s is given twice, in %s and beside it: put it into %[2]s", echo(b.name), within)
 		}
 	}
 	return writeObject(members), faults
@@ -194,7 +194,7 @@ const maxThere = 100
 // add notes that there is no domain or action of a name. Where none of those
 // there are is near, all are named, unless they are too many.
 func (u *unknown) add(kind, name string, there []string) {
-	fault := fmt.Sprintf("unknown %s: %s", kind, clip(name))
+	fault := fmt.Sprintf("unknown %s: %s", kind, echo(name))
 	near := nearest.Names(name, there)
 	if len(near) == 0 && len(there) > 0 && len(there) <= maxThere {
 		fault += "; there are " + strings.Join(there, ", ")

@@ -238,7 +238,7 @@ func (m *meta) several(e *envelope, names []string) []string {
 			parts = []string{name}
 		} else {
 			found = true
-			e.repairs = append(e.repairs, fmt.Sprintf("%s was read as the names in it", clip(name)))
+			e.repairs = append(e.repairs, fmt.Sprintf("%s was read as the names in it", echo(name)))
 		}
 		for _, part := range parts {
 			if !slices.Contains(all, part) {
@@ -259,7 +259,7 @@ func (m *meta) several(e *envelope, names []string) []string {
 func (m *meta) about(name string) (any, bool) {
 	t, ok := m.catalog.Tool(name)
 	if !ok {
-		return toolUnknown{clip(name), "unknown tool: " + clip(name), nearestTools(m.index, m.catalog, name)}, false
+		return toolUnknown{echo(name), "unknown tool: " + echo(name), nearestTools(m.index, m.catalog, name)}, false
 	}
 	s := toolSchema{t.Name, t.Description, t.Domain, t.Action, t.InputSchema, t.OutputSchema, nil}
 	for _, x := range t.Examples {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/metacue/metacue/runtime/call"
 	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/clip"
 	"github.com/metacue/metacue/runtime/search"
 	"github.com/metacue/metacue/runtime/signature"
 )
@@ -229,7 +229,7 @@ func (m *model) states(ctx context.Context, caller call.Caller, domains ...*cata
 		}
 	}
 	wait.Wait()
-	bounded(values)
+	withinShares(values)
 	states := make([]json.RawMessage, len(domains))
 	for i := range domains {
 		if len(values[i]) > 0 {
@@ -239,9 +239,9 @@ func (m *model) states(ctx context.Context, caller call.Caller, domains ...*cata
 	return states
 }
 
-// bounded leaves out the large ones of states that together have more than
+// withinShares leaves out the large ones of states that together have more than
 // maxStates: those that have more than their share of it.
-func bounded(values [][]member) {
+func withinShares(values [][]member) {
 	n, size := 0, 0
 	for _, v := range slices.Concat(values...) {
 		n, size = n+1, size+len(v.value)
@@ -291,10 +291,7 @@ func (m *model) state(ctx context.Context, caller call.Caller, t *catalog.Tool) 
 	if why == "" && len(r.Content) > 0 {
 		why = r.Content[0].Text
 	}
-	if len(why) > maxStateError {
-		why = strings.ToValidUTF8(why[:maxStateError], "") + "…"
-	}
-	return compact(stateError{why})
+	return compact(stateError{clip.Text(why, maxStateError)})
 }
 
 // act runs an operation. Names of tools are unique over the server, so that the
@@ -315,14 +312,14 @@ func (m *model) act(ctx context.Context, caller call.Caller, e *envelope) call.R
 	case domain == "" && ok:
 		e.repairs = append(e.repairs, "domain was left out and was read as "+t.Domain)
 	case known && ok && t.Domain != domain:
-		u.faults = append(u.faults, fmt.Sprintf("%s is no operation of %s, but of %s", clip(operation), domain, t.Domain))
+		u.faults = append(u.faults, fmt.Sprintf("%s is no operation of %s, but of %s", echo(operation), domain, t.Domain))
 		u.nearest = append(u.nearest, t.Domain)
 	}
 	switch {
 	case !ok && known:
 		u.add(operationArgument, operation, namesOfTools(d.Tools))
 	case !ok: // all that there are would be too many to name
-		u.faults, u.nearest = append(u.faults, "unknown operation: "+clip(operation)), append(u.nearest, nearestTools(m.index, m.catalog, operation)...)
+		u.faults, u.nearest = append(u.faults, "unknown operation: "+echo(operation)), append(u.nearest, nearestTools(m.index, m.catalog, operation)...)
 	}
 	if len(u.faults) > 0 {
 		return u.refusal()

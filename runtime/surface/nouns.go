@@ -217,7 +217,7 @@ func (n *nouns) act(ctx context.Context, caller call.Caller, g *noun, e *envelop
 			e.repairs = append(e.repairs, m.name+" was null, is no argument of "+t.Name+" and was left out")
 			return true
 		}
-		caller.Faults = append(caller.Faults, call.Fault{Argument: m.name, Message: fmt.Sprintf("%s is no argument of %s, but of %s", clip(m.name), t.Name, strings.Join(others, ", "))})
+		caller.Faults = append(caller.Faults, call.Fault{Argument: m.name, Message: fmt.Sprintf("%s is no argument of %s, but of %s", echo(m.name), t.Name, strings.Join(others, ", "))})
 		return false
 	})
 	return n.do(ctx, caller, t.Name, writeObject(members))

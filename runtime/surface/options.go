@@ -185,7 +185,7 @@ func (m *meta) apiRequest(ctx context.Context, caller call.Caller, r runner, e *
 		args = append(args, member{"body", body})
 	}
 	if upper := strings.ToUpper(method); upper != method && slices.Contains(methods(m.catalog.Escape), upper) {
-		e.repairs = append(e.repairs, fmt.Sprintf("method was %s and was read as %s", clip(method), upper))
+		e.repairs = append(e.repairs, fmt.Sprintf("method was %s and was read as %s", echo(method), upper))
 		method = upper
 	}
 	_, bad := e.close()
@@ -193,7 +193,7 @@ func (m *meta) apiRequest(ctx context.Context, caller call.Caller, r runner, e *
 	switch {
 	case bad:
 		if i < 0 && method != "" {
-			e.faults = append(e.faults, "unknown method: "+clip(method))
+			e.faults = append(e.faults, "unknown method: "+echo(method))
 		}
 		// The program says what else is wrong, and makes no call that comes with faults.
 		caller.Faults = []call.Fault{{Message: strings.Join(e.faults, "; ")}}

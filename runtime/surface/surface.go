@@ -22,6 +22,7 @@ import (
 
 	"github.com/metacue/metacue/runtime/call"
 	"github.com/metacue/metacue/runtime/catalog"
+	"github.com/metacue/metacue/runtime/clip"
 	"github.com/metacue/metacue/runtime/nearest"
 	"github.com/metacue/metacue/runtime/search"
 )
@@ -235,7 +236,7 @@ func content(i int, c call.Content) mcp.Content {
 // unknownTool is the protocol's error for a name that means nothing here (MCP,
 // Tools, Error Handling). listed are names that the catalog does not know.
 func unknownTool(x *search.Index, c *catalog.Catalog, name string, listed ...string) error {
-	message := fmt.Sprintf("unknown tool %q", clip(name))
+	message := fmt.Sprintf("unknown tool %q", echo(name))
 	if near := nearestTools(x, c, name, listed...); len(near) > 0 {
 		message += "; nearest: " + strings.Join(near, ", ")
 	}
@@ -293,13 +294,8 @@ func meant(x *search.Index, name string) string {
 // at most 64 long.
 const maxEcho = 128
 
-// clip shortens a caller's text for an error.
-func clip(s string) string {
-	if len(s) <= maxEcho {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxEcho], "") + "…"
-}
+// echo shortens a caller's text for an error.
+func echo(s string) string { return clip.Text(s, maxEcho) }
 
 // compact is v as compact JSON, HTML characters as they are.
 func compact(v any) json.RawMessage {
