@@ -112,6 +112,8 @@ func TestPathsAndHeaders(t *testing.T) {
 		{`path: "/x/${id}"`, ``}, // a dollar in front of a value, as some APIs have it
 		{`path: "/x/{id}?full=true"`, `12:95 http.path: "?" would end the path: put parameters into query or {?x}, or write %3F`},
 		{`path: "/x/{id"`, `12:91 http.path: "{" has no "}"`},
+		{`path: "/{id}/{nope}/{{no}}/{id"`, `12:94 http.path: {nope} is no argument of the tool; there is id; 12:101 http.path: a variable stands between single braces: write {no}`},
+		{`path: "/{id}/{nope}/{id"`, `12:94 http.path: {nope} is no argument of the tool; there is id; 12:101 http.path: "{" has no "}"`},
 		{`path: "/x/" + "{id"`, `12:81 http.path: "{" has no "}"`},
 		{`path: "/x/{id}", headers: "X-A": "a\nb"`, `12:107 http.headers."X-A": a header cannot hold the control character '\n'`},
 		{`path: "/x/{id}", headers: "X-A": " a"`, `12:107 http.headers."X-A": a header cannot begin or end with white space: HTTP takes it away`},

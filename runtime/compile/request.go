@@ -116,6 +116,7 @@ func (r *requestCompiler) where(req *bind.Request) bool {
 	template, err := bind.ParseTemplate(path)
 	if err != nil {
 		r.inTemplate(err)
+		r.unknownIn(path)
 		return false
 	}
 	if r.colons(path) {
@@ -136,6 +137,31 @@ func (r *requestCompiler) inTemplate(err error) {
 	}
 	for _, f := range faults {
 		r.addAt(r.inPath(f.Offset), r.path+"."+r.field+".path", "%s", f.Message)
+	}
+}
+
+// variables are expressions of a template that are without fault by themselves.
+var variables = regexp.MustCompile(`\{[+/?]?([A-Za-z_]\w*(?:,[A-Za-z_]\w*)*)\}`)
+
+// unknownIn reports the variables that stand for nothing in a path that is at fault
+// elsewhere, so that they are not told only once that is mended.
+func (r *requestCompiler) unknownIn(path string) {
+	if r.isState || r.spoilt[""] {
+		return
+	}
+	names := r.varNames()
+	for _, f := range r.schema.Fields {
+		names = append(names, f.Name)
+	}
+	for _, m := range variables.FindAllStringSubmatchIndex(path, -1) {
+		if m[0] > 0 && path[m[0]-1] == '{' { // {{x}}, which is told already
+			continue
+		}
+		for name := range strings.SplitSeq(path[m[2]:m[3]], ",") {
+			if !slices.Contains(names, name) && r.sound(name) {
+				r.addAt(r.inPath(m[0]), r.path+"."+r.field+".path", "{%s} is no argument of the tool%s", name, didYouMean(name, names))
+			}
+		}
 	}
 }
 
