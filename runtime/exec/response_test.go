@@ -37,7 +37,7 @@ func TestErrorAsSuccess(t *testing.T) {
 // declared condition (fault kind error-in-200).
 func TestErrorIn200(t *testing.T) {
 	for _, tt := range []struct{ jq, contentType, body, args, want string }{
-		{`.message`, "application/json", `{"message":"no such thing\u001b[31m"}`, `{}`, `{"error":"no such thing[31m","status":200}`},
+		{`.message`, "application/json", `{"message":"no such thing\u001b[31m"}`, `{}`, `{"error":"no such thing","status":200}`},
 		{`.ok == false`, "application/json", `{"ok":false,"why":"x"}`, `{}`, `{"error":"api answered 200 OK, and says in it that the call failed","status":200,"body":{"ok":false,"why":"x"}}`},
 		{`.errors`, "application/json", `{"errors":[{"code":7}]}`, `{}`, `"body":[{"code":7}]}`},
 		{`.errors[]?`, "application/json", `{"errors":[null,"second"]}`, `{}`, `"error":"second"`},
