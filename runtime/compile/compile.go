@@ -189,10 +189,7 @@ func didYouMean(name string, names []string) string {
 
 // nearTo ends a message about an unknown name whose alternatives it tells already.
 func nearTo(name string, names []string) string {
-	if near := nearest.Names(name, names); len(near) > 0 {
-		return "; did you mean " + strings.Join(near, ", ") + "?"
-	}
-	return ""
+	return nearest.Question(nearest.Names(name, names))
 }
 
 // text gives the string at a path below v, "" when there is none.

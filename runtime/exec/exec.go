@@ -486,11 +486,7 @@ func Meant(schema json.RawMessage, f jsonschema.Fault) string {
 	if f.Keyword != "additionalProperties" {
 		return ""
 	}
-	near := nearest.Names(f.Name, jsonschema.Names(schema, f.Path))
-	if len(near) == 0 {
-		return ""
-	}
-	return "; did you mean " + strings.Join(near, ", ") + "?"
+	return nearest.Question(nearest.Names(f.Name, jsonschema.Names(schema, f.Path)))
 }
 
 // unknown says that there is no such tool, with names that are near among those

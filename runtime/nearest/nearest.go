@@ -53,6 +53,19 @@ func Names(name string, names []string) []string {
 	return out
 }
 
+// Question ends a message about an unknown name: "; did you mean a, b or c?", and ""
+// where there is nothing to ask.
+func Question(names []string) string {
+	switch n := len(names) - 1; n {
+	case -1:
+		return ""
+	case 0:
+		return "; did you mean " + names[0] + "?"
+	default:
+		return "; did you mean " + strings.Join(names[:n], ", ") + " or " + names[n] + "?"
+	}
+}
+
 // fold takes away what people confuse: case and separators.
 func fold(s string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(s))

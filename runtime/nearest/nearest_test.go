@@ -40,3 +40,16 @@ func TestDistance(t *testing.T) {
 		}
 	}
 }
+
+func TestQuestion(t *testing.T) {
+	for want, names := range map[string][]string{
+		"":                          nil,
+		"; did you mean a?":         {"a"},
+		"; did you mean a or b?":    {"a", "b"},
+		"; did you mean a, b or c?": {"a", "b", "c"},
+	} {
+		if got := Question(names); got != want {
+			t.Errorf("%v: %q, want %q", names, got, want)
+		}
+	}
+}
