@@ -74,7 +74,7 @@ var modules = map[string][]string{
 	"github.com/rogpeppe/go-internal":          {"internal/scenario", "cmd/metacue"},
 	"go.yaml.in/yaml/v3":                       {"internal/skillrules"},
 	"golang.org/x/tools/txtar":                 {"internal/scenario"},
-	"golang.org/x/text":                        {"runtime/rest", "runtime/jsonschema"},
+	"golang.org/x/text":                        {"runtime/rest", "runtime/jsonschema", "runtime/catalog"},
 	"golang.org/x/time":                        {"runtime/rest"},
 	"golang.org/x/oauth2":                      {"runtime/rest"},
 	"golang.org/x/sync":                        {"runtime/rest", "runtime/exec", "runtime/serve", "runtime/jsonschema", "runtime/compile"},

@@ -88,7 +88,7 @@ var (
 	quote     = regexp.MustCompile(`^ {0,3}>`)
 	bullet    = regexp.MustCompile(`^\s*([-*+]|\d+[.)])(\s|$)`)
 	delimiter = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$`)
-	html      = regexp.MustCompile(`^\s*<[A-Za-z/!][^>]*>?\s*$`)
+	tag       = regexp.MustCompile(`^\s*<[A-Za-z/!][^>]*>?\s*$`)
 )
 
 // indentOf counts the white space that a line begins with.
@@ -138,7 +138,7 @@ func blocksOf(lines []string, indent int) []block {
 			b.kind = table
 			for end += 1; end < len(lines) && !empty(end) && strings.Contains(lines[end], "|"); end++ {
 			}
-		case html.MatchString(v):
+		case tag.MatchString(v):
 			for end < len(lines) && !empty(end) {
 				end++
 			}
@@ -363,6 +363,9 @@ func (c cutter) prose(text string) string {
 		}
 	}
 	kept = strings.TrimRight(kept, " \t\n")
+	if kept == strings.TrimRight(text, " \t\n") { // what is told is parted by what looks like an end
+		return ""
+	}
 	if strings.Trim(kept, "-*#>| \t\n0123456789.") == "" {
 		return ""
 	}

@@ -1,7 +1,7 @@
 // Package catalog is what a server offers: domains, tools, actions, schemas as
 // bytes, examples. It is plain data made once per generation by compile and
 // never changed after; how a tool does its work is not in it. Standard library
-// only.
+// and golang.org/x/text only.
 package catalog
 
 import (

@@ -75,7 +75,7 @@ func TestWithinChangesNothing(t *testing.T) {
 	c.Meta.Pin = []string{"delete_project", "list_projects"}
 	c = New(*c)
 	in := c.Within(Bounds{ReadOnly: true})
-	if got := in.Domains[0].State[0]; got.Description != "Core/open" || len(in.Escape) != 1 || !slices.Equal(in.Meta.Pin, []string{"list_projects"}) {
+	if got := in.Domains[0].State[0]; got.Description != "Core open" || len(in.Escape) != 1 || !slices.Equal(in.Meta.Pin, []string{"list_projects"}) {
 		t.Errorf("within: state %+v, %d requests, pins %q", got, len(in.Escape), in.Meta.Pin)
 	}
 	if got := c.Domains[0].State[0]; got.Description == "" || len(c.Escape) != 2 || c.Escape[0].Description == "" || len(c.Meta.Pin) != 2 {

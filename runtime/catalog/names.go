@@ -58,7 +58,7 @@ var capitalInside = regexp.MustCompile(`[a-z].*[A-Z]|[A-Z][A-Z]+[a-z]`)
 
 // several says whether a name shows that it is one by what is inside it.
 func several(name string) bool {
-	return strings.ContainsAny(strings.Trim(name, `_.-\`), "_.-") || capitalInside.MatchString(name)
+	return strings.ContainsAny(strings.Trim(name, `_.-\/:`), "_.-/:") || capitalInside.MatchString(name)
 }
 
 // newMatcher looks for the names that are gone; where one stands in a longer name
@@ -105,7 +105,7 @@ func alphanumeric(c byte) bool {
 	return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
-func separator(c byte) bool { return c == '_' || c == '.' || c == '-' || c == '\\' }
+func separator(c byte) bool { return strings.IndexByte(`_.-\/:`, c) >= 0 }
 
 // span is a part of a text, from its first byte to the one after its last.
 type span struct{ from, to int }
@@ -114,6 +114,10 @@ type span struct{ from, to int }
 func (m *matcher) told(text string) bool {
 	if m == nil || len(m.gone) == 0 {
 		return false
+	}
+	text = folded(text)
+	if m.toldInWords(text) {
+		return true
 	}
 	var parts []span // of the run of letters, digits and separators that is read
 	for i := 0; i < len(text); {
@@ -147,6 +151,12 @@ func (m *matcher) toldBy(text string, parts []span) bool {
 					return true
 				}
 			}
+			// Several of what a tool is named for: secret_purges.
+			for _, w := range m.gone[strings.TrimSuffix(key, "s")] {
+				if strings.HasSuffix(key, "s") && m.kept[key] == "" && !w.plain && !w.exact && several(text[parts[i].from:parts[j].to]) && !m.inside(text, parts, i, j) {
+					return true
+				}
+			}
 		}
 	}
 	return m.toldByPattern(text, parts)
@@ -158,7 +168,7 @@ func (m *matcher) keys(text string, parts []span, first int) func(yield func(int
 		key := ""
 		for j := first; j < len(parts); j++ {
 			part := text[parts[j].from:parts[j].to]
-			if len(key)+len(part) > m.longest {
+			if len(key)+len(part) > m.longest+1 { // one more for the s of several
 				return
 			}
 			if key += strings.ToLower(part); !yield(j, key) {
@@ -305,7 +315,7 @@ func (m *matcher) toldByPattern(text string, parts []span) bool {
 }
 
 // boundary is where the next part of a name begins.
-var boundary = regexp.MustCompile(`[_.\\-]+|([a-z0-9])([A-Z])`)
+var boundary = regexp.MustCompile(`[_.\\/:-]+|([a-z0-9])([A-Z])`)
 
 // spaced is a name in lower case, with one underscore between its parts.
 func spaced(name string) string {

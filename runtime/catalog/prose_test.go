@@ -37,7 +37,7 @@ func TestProse(t *testing.T) {
 		"Use get_page.":                                 "",
 		"Search for things":                             "Search for things",
 		"Call `search` first. Then go on.":              "Then go on.",
-		"get_pages and getPageList are other":           "get_pages and getPageList are other",
+		"get_paged and getPageList are other":           "get_paged and getPageList are other",
 		"- One. One\n- Yes. With \"wiki-get\" only.\n- Two, then a.b.\n\nThree": "- One. One\n\nThree",
 		"1. First do this. Then get_page.\n2. Second":                           "2. Second",
 		"- First do this,\n  then get_page.\n- Second,\n  and so on.":           "- Second,\n  and so on.",
@@ -67,6 +67,8 @@ func TestNames(t *testing.T) {
 		"(secret_purge)", "use the tool purge", "purge(confirm)", `purge {"confirm":true}`, "`purge`", "`purge --all`", `{"tool_name":"purge"}`, `{\"tool_name\":\"purge\"}`,
 		"“purge”", "the purge tool", "tool: purge", "tool_name=purge", "the tool *purge*", "call purge.", "Call **purge** first", "Use purge to empty it", "calling purge, it",
 		"the tools purge and list_purge_logs", "mcp__shop__purge", "mcp__other__purge", "shop_purge", "shop.purge", "purgeAll", "PurgeAll", "`purgeall`",
+		"secret_purges", "secret_\npurge", "secret\u2011purge", "secret _ purge", "`secret purge`", "Secret Purge", "secret/purge", "secret:purge",
+		"secret&lowbar;purge", "secret&#95;purge", "secret%5Fpurge", "secret_\u200bpurge", "secret\u2014purge", "\uff53ecret_purge", "see Secret\nPurge there",
 		"my_secret_purge", "log_in", "logIn", "`login`", "set_up", "get_user_name", "purge_logs", "S3 or s3", "Use search to list", "`search`", `call "search"`,
 		"hidden-stuff", "hidden_stuff", "hiddenStuff", "the domain core", "the core domain", `"domain":"core"`, "domain=work", "`work`", "mcp__shop__things", "the noun things", "the action nuke",
 	}
@@ -75,6 +77,7 @@ func TestNames(t *testing.T) {
 		"purge all of it with purge", "Purge it", "Use the search to list", "Use search terms to find things", "The list is long", "list(s)", "search(es)",
 		"A list, or a search.", "Lists and searches", "Call the list function", "tools list what they do", "Login and setup", "setup", "set up", "log in",
 		"get_user", "get_*", "list_*", "search.v2", "__list__", "**list**", "S3", "Core work on hidden stuff", "the work of the core team", "use work in core", "things", "Nuke things", "work(s)",
+		"_secret_ purge", "secret - purge", "secret. Purge", "Secret purge", "`secret purge all`", "Get User", "List Purge Logs", "Hidden Stuff", "20% secret",
 		"*Secret.*", "**Purge.** Then", "search-engine", "A to-do list_of",
 	}
 	for _, text := range told {
