@@ -69,11 +69,10 @@ func TestDocs(t *testing.T) {
 				if len(findings) > 0 {
 					t.Fatal(findings)
 				}
-				p, findings := compile.Compile(cfg, compile.Options{})
-				if len(findings) > 0 {
+				if _, findings := compile.Compile(cfg, compile.Options{}); len(findings) > 0 {
 					t.Fatal(findings)
 				}
-				if o := expect.Run(t.Context(), cfg, p); len(o.Findings) > 0 {
+				if o := expect.Run(t.Context(), cfg, compile.With(cfg, compile.Options{})); len(o.Findings) > 0 {
 					t.Error(o.Findings)
 				} else {
 					t.Logf("%d examples with expectations", o.Run)

@@ -17,7 +17,8 @@ func newTest() *cobra.Command {
 		Long: `test makes the call of every example that holds a request, exchanges, a response
 or a result, and of every entry of a tool's tests: the requests must equal the
 expected ones, and the result made of the canned answers the expected result.
-Differences are printed as FILE:LINE:COLUMN: PATH: MESSAGE, and end it with 1.
+Each call has the server-level defaults that the example or test asks for, and no
+others: it holds whatever an operator sets. Differences are printed as FILE:LINE:COLUMN: PATH: MESSAGE, and end it with 1.
 Nothing is sent and no secret is read.`,
 		Example: `  metacue test
   metacue test ./cue`,
@@ -32,11 +33,10 @@ Nothing is sent and no secret is read.`,
 				findings, _ = s.withRules(cfg, findings)
 				return findings
 			}
-			program, findings := compile.Compile(cfg, s.options(nil))
-			if len(findings) > 0 {
+			if _, findings := compile.Compile(cfg, s.options(nil)); len(findings) > 0 {
 				return findings
 			}
-			outcome := expect.Run(cmd.Context(), cfg, program)
+			outcome := expect.Run(cmd.Context(), cfg, compile.With(cfg, s.options(nil)))
 			if err := outcome.Findings.Write(cmd.OutOrStdout(), "text"); err != nil {
 				return err
 			}

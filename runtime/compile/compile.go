@@ -6,6 +6,7 @@ package compile
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -37,6 +38,10 @@ type Options struct {
 	// Tried says that the requests and rules of the very configuration were tried out
 	// before, and none was found wanting: it is not done again.
 	Tried bool
+	// Defaults stand in the place of the server-level defaults, by name: those of a
+	// test, which holds for every deployment. nil means the configuration's own; with
+	// others, the examples are not checked, since they were with its own.
+	Defaults map[string]json.RawMessage
 	// Known are the findings that loading has made: what follows from them is not
 	// told again, and tools that have some are left out.
 	Known diag.List
@@ -118,7 +123,9 @@ func Compile(cfg *load.Config, o Options) (*exec.Program, diag.List) {
 	if general == 0 && !o.Tried {
 		failing = c.trials(p)
 	}
-	c.examples(p, failing)
+	if o.Defaults == nil {
+		c.examples(p, failing)
+	}
 	c.forms(p)
 	p = p.Within(catalog.Bounds{Exclude: strs(cfg.Value, "server.exclude")})
 	if general > 0 {
@@ -319,10 +326,60 @@ func (c *compiler) own(field string) iter.Seq2[string, cue.Value] {
 	}
 }
 
+// With gives the function that compiles cfg with other server-level defaults than its
+// own, each set of them once.
+func With(cfg *load.Config, o Options) func(map[string]json.RawMessage) (*exec.Program, diag.List) {
+	type made struct {
+		p        *exec.Program
+		findings diag.List
+	}
+	all := map[string]made{}
+	return func(defaults map[string]json.RawMessage) (*exec.Program, diag.List) {
+		o := o
+		o.Tried, o.Defaults = true, defaults
+		if o.Defaults == nil {
+			o.Defaults = map[string]json.RawMessage{}
+		}
+		key, err := json.Marshal(o.Defaults)
+		if err != nil {
+			return nil, diag.List{{Message: err.Error()}}
+		}
+		m, ok := all[string(key)]
+		if !ok {
+			m.p, m.findings = Compile(cfg, o)
+			all[string(key)] = m
+		}
+		return m.p, m.findings
+	}
+}
+
+// serverDefaults gives the server-level defaults: the configuration's own in the
+// order of their declaration, or those in their place.
+func (c *compiler) serverDefaults() iter.Seq2[string, cue.Value] {
+	if c.o.Defaults == nil {
+		return c.own("defaults")
+	}
+	return func(yield func(string, cue.Value) bool) {
+		for _, name := range slices.Sorted(maps.Keys(c.o.Defaults)) {
+			if !yield(name, c.serverDefault(name)) {
+				return
+			}
+		}
+	}
+}
+
+// serverDefault gives the server-level default of a name.
+func (c *compiler) serverDefault(name string) cue.Value {
+	if c.o.Defaults == nil {
+		return c.cfg.Value.LookupPath(parsePath(member("defaults", name)))
+	}
+	return c.cfg.Value.Context().CompileBytes(c.o.Defaults[name])
+}
+
 // readDefaults reads the server-level default arguments, and notes for which
 // arguments those at fault may have been meant.
 func (c *compiler) readDefaults() {
-	for name, v := range c.own("defaults") {
+	for name, v := range c.serverDefaults() {
 		if v.Null() == nil {
 			if len(c.o.Known) > 0 { // what was to stand there may not have fitted
 				c.meant = append(c.meant, name)
@@ -341,7 +398,7 @@ func (c *compiler) readDefaults() {
 		c.defaults = append(c.defaults, exec.Value{Name: name, JSON: b})
 	}
 	with := map[string]*exec.Value{}
-	for name := range c.own("defaults") { // those that are null too
+	for name := range c.serverDefaults() { // those that are null too
 		with[name] = c.with(name)
 	}
 	for i := range c.defaults {
@@ -358,13 +415,16 @@ func (c *compiler) with(name string) *exec.Value {
 		return nil
 	}
 	to := strings.TrimSpace(a.Contents())
-	for other, v := range c.own("defaults") {
+	for other, v := range c.serverDefaults() {
 		if other != to || other == name {
 			continue
 		}
 		if b, err := expr.Export(v); err == nil && v.Null() != nil {
 			return &exec.Value{Name: other, JSON: b}
 		}
+		return nil
+	}
+	if c.o.Defaults != nil {
 		return nil
 	}
 	c.add(member("defaults", name), "@with names the default that this one goes with, and there is no default %q beside it", to)
@@ -376,7 +436,7 @@ func (c *compiler) defaultsInUse() {
 	names := slices.Sorted(maps.Keys(c.arguments))
 	// What lost something to another fault may have had the argument.
 	lost := c.known.lost || slices.ContainsFunc(c.compiled, func(t compiled) bool { return t.arguments })
-	for name := range c.own("defaults") {
+	for name := range c.serverDefaults() {
 		if near := nearest.Names(name, names); !c.arguments[name] && (!lost || len(near) > 0) {
 			c.add(member("defaults", name), "no tool has an argument %s%s", name, didYouMean(name, names))
 			c.meant = append(c.meant, nearest.Names(name, names)...)

@@ -276,8 +276,7 @@ func (b *toolCompiler) fitting() (defaults map[string]json.RawMessage, unfit map
 		if !ok || b.takesNone(f, d.Name) {
 			continue
 		}
-		v := b.cfg.Value.LookupPath(parsePath(member("defaults", d.Name)))
-		if err := f.Unify(v).Validate(cue.Concrete(true), cue.Final()); err != nil {
+		if err := f.Unify(b.serverDefault(d.Name)).Validate(cue.Concrete(true), cue.Final()); err != nil {
 			unfit[d.Name] = err
 			continue
 		}

@@ -35,13 +35,17 @@ type Outcome struct {
 	Findings diag.List
 }
 
-// Run runs the examples and tests of every tool of p that cfg declares.
-func Run(ctx context.Context, cfg *load.Config, p *exec.Program) Outcome {
+// Programs gives the program of a configuration with server-level defaults in the
+// place of its own: those that a test asks for, by name. What is wrong with them is
+// found.
+type Programs func(defaults map[string]json.RawMessage) (*exec.Program, diag.List)
+
+// Run runs the examples and tests of every tool that cfg declares. Each has the
+// server-level defaults that it asks for and no others, so that it holds for every
+// deployment.
+func Run(ctx context.Context, cfg *load.Config, programs Programs) Outcome {
 	var o Outcome
 	for _, t := range cfg.Tools() {
-		if p.Tools[t.Name] == nil {
-			continue
-		}
 		for _, field := range []string{"examples", "tests"} {
 			list, err := t.Value.LookupPath(cue.ParsePath(field)).List()
 			if err != nil {
@@ -54,6 +58,14 @@ func Run(ctx context.Context, cfg *load.Config, p *exec.Program) Outcome {
 					continue
 				}
 				o.Run++
+				p, faults := programs(c.defaults)
+				for _, f := range faults {
+					c.add(c.path+".defaults", "%s", f.Message)
+				}
+				if p == nil || p.Tools[t.Name] == nil || len(faults) > 0 {
+					o.Findings = append(o.Findings, c.findings...)
+					continue
+				}
 				o.Findings = append(o.Findings, c.run(ctx, p)...)
 			}
 		}
@@ -69,6 +81,7 @@ type testCase struct {
 	v    cue.Value
 
 	arguments json.RawMessage
+	defaults  map[string]json.RawMessage // server-level ones
 	exchanges []exchange
 	result    json.RawMessage // nil: not compared
 	failure   *string         // a part of the message with which the call fails
@@ -101,6 +114,9 @@ type request struct {
 // read reads the expectations and says whether there are any.
 func (c *testCase) read() bool {
 	c.arguments = c.json(c.v, "arguments")
+	if defaults := c.json(c.v, "defaults"); defaults != nil {
+		_ = json.Unmarshal(defaults, &c.defaults) // the definitions have seen to its shape
+	}
 	one := exchange{path: c.path}
 	if c.exchange(c.v, &one) {
 		c.exchanges = append(c.exchanges, one)

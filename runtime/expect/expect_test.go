@@ -1,12 +1,15 @@
 package expect_test
 
 import (
+	"encoding/json"
 	"testing"
 	"testing/fstest"
 	"testing/synctest"
 	"time"
 
 	"github.com/metacue/metacue/runtime/compile"
+	"github.com/metacue/metacue/runtime/diag"
+	"github.com/metacue/metacue/runtime/exec"
 	"github.com/metacue/metacue/runtime/expect"
 	"github.com/metacue/metacue/runtime/load"
 )
@@ -46,7 +49,7 @@ domains: d: {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		o := expect.Run(t.Context(), cfg, p)
+		o := expect.Run(t.Context(), cfg, func(map[string]json.RawMessage) (*exec.Program, diag.List) { return p, nil })
 		if o.Run != 2 || len(o.Findings) > 0 {
 			t.Errorf("%d run: %v", o.Run, o.Findings)
 		}
