@@ -297,6 +297,30 @@ func TestFindings(t *testing.T) {
 			server("t: {description: \"T\", action: \"read\", steps: a: http: {method: \"GET\", path: \"/x\"}\nresponse: {\naccept: [404]\nerror: \".e\"\ncontentType: \"a/b\"\nretry: on: \"true\"}}"),
 			[]string{`14 domains.d.tools.t.response.accept: belongs to the step`, `15 domains.d.tools.t.response.error: belongs to the step`, `16 domains.d.tools.t.response.contentType: belongs to the step`, `17 domains.d.tools.t.response.retry: belongs to the step`},
 		},
+		"paginate whole by an argument that is sent": {
+			server("t: {description: \"T\", action: \"read\", input: {top?: int, skip?: int}, http: {method: \"GET\", path: \"/x\", query: \"$top\": input.top}, response: paginate: whole: {skip: \"skip\"\ntop: \"top\"}}"),
+			[]string{`13 domains.d.tools.t.response.paginate.whole.top: the argument top is sent with the request too, and the answer would be cut twice`},
+		},
+		"paginate whole by an argument in the path": {
+			server("t: {description: \"T\", action: \"read\", input: {top?: int, skip?: int}, http: {method: \"GET\", path: \"/x{/top}\"}, response: paginate: whole: {skip: \"skip\"\ntop: \"top\"}}"),
+			[]string{`13 domains.d.tools.t.response.paginate.whole.top: the argument top is sent with the request too, and the answer would be cut twice`},
+		},
+		"paginate whole by an argument in a step": {
+			server("t: {description: \"T\", action: \"read\", input: {top?: int, skip?: int}, steps: a: http: {method: \"POST\", path: \"/x\", body: input}, response: paginate: whole: {\nskip: \"skip\"}}"),
+			[]string{`13 domains.d.tools.t.response.paginate.whole.skip: the argument skip is sent with the request too, and the answer would be cut twice`},
+		},
+		"paginate whole by one argument for both": {
+			server("t: {description: \"T\", action: \"read\", input: {top?: int, skip?: int}, http: {method: \"GET\", path: \"/x\", query: \"$top\": input.top}, response: paginate: whole: {skip: \"skip\"\ntop: \"skip\"}}"),
+			[]string{`13 domains.d.tools.t.response.paginate.whole.top: names the argument that skip names`},
+		},
+		"paginate by a program that makes one object": {
+			server("t: {description: \"T\", action: \"read\", input: {top?: int, skip?: int}, http: {method: \"GET\", path: \"/x\", query: {a: input.top, b: input.skip}}, response: {paginate: link: true\njq: \"{items: .}\"}}"),
+			[]string{`13 domains.d.tools.t.response.jq: makes one object, which would be the only item`},
+		},
+		"paginate by items that are one object": {
+			server("t: {description: \"T\", action: \"read\", input: {top?: int, skip?: int}, http: {method: \"GET\", path: \"/x\", query: {a: input.top, b: input.skip}}, response: paginate: {link: true\nitems: \".a | {value}\"}}"),
+			[]string{`13 domains.d.tools.t.response.paginate.items: makes one object, which would be the only item`},
+		},
 		"paginate beside an argument of its own": {
 			server("t: {description: \"T\", action: \"read\", input: {\ncursor?: string}, http: {method: \"GET\", path: \"/x\"}, response: paginate: link: true}"),
 			[]string{`13 domains.d.tools.t.input.cursor: the tool has an argument of that name by response.paginate`},

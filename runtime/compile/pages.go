@@ -10,6 +10,7 @@ import (
 	"github.com/metacue/metacue/runtime/catalog"
 	"github.com/metacue/metacue/runtime/exec"
 	"github.com/metacue/metacue/runtime/jsonschema"
+	"github.com/metacue/metacue/runtime/load"
 	"github.com/metacue/metacue/runtime/rest"
 )
 
@@ -35,6 +36,11 @@ func (b *toolCompiler) pages(tool *exec.Tool) {
 		Also:  b.jq(field + ".also"),
 		Step:  step.Name,
 		By:    b.pager(tool, step, v, field),
+	}
+	for name, jq := range map[string]*exec.JQ{"response.jq": tool.Response.JQ, field + ".items": pages.Items} {
+		if jq != nil && jq.OneObject {
+			b.fault(name, "makes one object, which would be the only item of every page: with paginate it gives the list of the items, or one output for each; where the answer is one item, write [{…}]")
+		}
 	}
 	with, err := exec.WithCursor(tool.Info.InputSchema)
 	if err == nil {
@@ -104,7 +110,7 @@ func (b *toolCompiler) pager(tool *exec.Tool, step *exec.Step, v cue.Value, fiel
 		return &exec.ByOffset{Skip: b.place(step, m, field+".offset", "skip"), Size: b.size(step, m, field+".offset", "top")}
 	}
 	if m, ok := below(v, "whole"); ok {
-		b.parts(tool, v, m, field)
+		b.parts(tool, step, v, m, field)
 		return &exec.ByPart{Skip: text(m, "skip"), Top: text(m, "top")}
 	}
 	for _, name := range []string{"link", "nextLink"} {
@@ -121,7 +127,7 @@ func (b *toolCompiler) pager(tool *exec.Tool, step *exec.Step, v cue.Value, fiel
 }
 
 // parts checks pages that are parts of one answer.
-func (b *toolCompiler) parts(tool *exec.Tool, v, m cue.Value, field string) {
+func (b *toolCompiler) parts(tool *exec.Tool, step *exec.Step, v, m cue.Value, field string) {
 	if tool.Info.Effect != catalog.Read {
 		b.fault(field+".whole", "needs an action that only reads: each page makes the request again")
 	}
@@ -134,8 +140,25 @@ func (b *toolCompiler) parts(tool *exec.Tool, v, m cue.Value, field string) {
 	for _, member := range []string{"skip", "top"} {
 		if name, ok := below(m, member); ok {
 			b.wholeNumber(field+".whole."+member, name)
+			if name, _ := name.String(); b.sends(step, name) {
+				b.fault(field+".whole."+member, "the argument %s is sent with the request too, and the answer would be cut twice: leave it out there, or say how the API pages by offset or page", name)
+			}
 		}
 	}
+	if skip := text(m, "skip"); skip != "" && skip == text(m, "top") {
+		b.fault(field+".whole.top", "names the argument that skip names: each needs its own")
+	}
+}
+
+// sends says whether a request of the tool refers to an argument. What jq does with
+// it is not sent.
+func (b *toolCompiler) sends(step *exec.Step, name string) bool {
+	if step.Request.Path != nil && slices.ContainsFunc(step.Request.Path.Vars(), func(v bind.TemplateVar) bool { return v.Name == name }) {
+		return true
+	}
+	return slices.ContainsFunc(b.src.Refs(), func(ref load.Ref) bool {
+		return ref.Root == bind.RootInput && !ref.InJQ && (ref.Field == "http" || ref.Field == "steps") && (len(ref.Path) == 0 || ref.Path[0] == name)
+	})
 }
 
 // wholeNumber checks that a field names an argument that is a whole number.

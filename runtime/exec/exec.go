@@ -414,6 +414,13 @@ func (p *Program) prepare(ctx context.Context, caller call.Caller, tool *Tool, r
 		}
 		return nil, tool.refuse(repairs, reasons...)
 	}
+	if p := tool.Response.Paging; p != nil {
+		if by, ok := p.By.(*ByPart); ok {
+			if err := by.refuses(args); err != nil {
+				return nil, tool.refuse(repairs, err.Error())
+			}
+		}
+	}
 	return &prepared{caller: caller, tool: tool, scope: &bind.Scope{Args: args, Steps: map[string]json.RawMessage{}}, given: given, from: from, repairs: repairs}, nil
 }
 

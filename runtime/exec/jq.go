@@ -18,7 +18,11 @@ const (
 )
 
 // JQ is a compiled jq program.
-type JQ struct{ code *gojq.Code }
+type JQ struct {
+	code *gojq.Code
+	// OneObject says that every run surely gives one output at most, an object.
+	OneObject bool
+}
 
 // jqVariables are bound in every program, in the order in which run gives them.
 var jqVariables = []string{"$args", "$status", "$headers"}
@@ -34,7 +38,7 @@ func ParseJQ(src string) (*JQ, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &JQ{code}, nil
+	return &JQ{code: code, OneObject: oneObject(q)}, nil
 }
 
 // jqError is a failure of a program, not of the answer that it was given.

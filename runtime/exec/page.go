@@ -327,7 +327,7 @@ func (b *ByPart) part(p *Page, all []json.RawMessage) []json.RawMessage {
 	if top, ok := p.c.natural(b.Top); ok {
 		shown = shown[:min(top, left)]
 	}
-	total, more := len(all), 0 < len(shown) && len(shown) < left
+	total, more := len(all), len(shown) < left
 	p.Total, p.More = &total, &more
 	return shown
 }
@@ -353,6 +353,15 @@ func (b *ByPart) from(p *Page) int {
 	}
 	n, _ := strconv.Atoi(p.Position)
 	return n
+}
+
+// refuses gives the reason why there are no such pages: from one of no items nothing
+// leads on, and it would read as if there were none.
+func (b *ByPart) refuses(args bind.Args) error {
+	if n, err := strconv.Atoi(string(args[b.Top])); err == nil && n < 1 {
+		return fmt.Errorf("%s: must be at least 1: it says how many items a page has", b.Top)
+	}
+	return nil
 }
 
 // natural gives the value of an argument that is a whole number, at least 0.

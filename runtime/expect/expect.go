@@ -253,7 +253,7 @@ func (e *exchange) named() string {
 // for that, else at the result. What a request more than expected does is told
 // there.
 func (c *testCase) failed(r call.Result) {
-	why := short(exec.Reason(r))
+	why := short(exec.Reason(r)) + c.unset(r)
 	next := slices.IndexFunc(c.exchanges, func(e exchange) bool { return !e.done })
 	switch {
 	case c.more:
@@ -265,6 +265,17 @@ func (c *testCase) failed(r call.Result) {
 	case (len(c.exchanges) == 0 || c.exchanges[len(c.exchanges)-1].canned) && len(c.findings) == 0:
 		c.add(c.path, "the call fails: %s", why)
 	}
+}
+
+// unset ends the message of a call that fails for want of an argument which has a
+// server-level default otherwise.
+func (c *testCase) unset(r call.Result) string {
+	name, ok := strings.CutPrefix(exec.Reason(r), "missing required argument: ")
+	v := c.cfg.Value.LookupPath(cue.MakePath(cue.Str("defaults"), cue.Str(name)))
+	if !ok || !v.Exists() || c.defaults[name] != nil {
+		return ""
+	}
+	return fmt.Sprintf("; a test has no server-level defaults but those that it asks for, as with defaults: %s: …", name)
 }
 
 func text(r call.Result) string {
