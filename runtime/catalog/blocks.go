@@ -16,7 +16,7 @@ type cutter struct {
 
 // maxDeep is how many lists within each other are looked into: the time grows with it.
 // What tells something further in goes with the item that it is in.
-const maxDeep = 16
+const maxDeep = 6
 
 // cut is a text without what is told. It repeats what it does until nothing is told,
 // since parts that were apart may come to stand together. Of a text that is made to
