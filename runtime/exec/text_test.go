@@ -68,6 +68,9 @@ func TestUpstreamText(t *testing.T) {
 			}
 		})
 	}
+	if got := string(cleanJSON(json.RawMessage("[\"a\ufeff\"]"))) + string(cleanJSON(json.RawMessage("[\"\U000e0041b\"]"))); got != `["a"]["b"]` {
+		t.Errorf("written out: got %q", got)
+	}
 	if got := string(cleanJSON(json.RawMessage(`{"a":"\\u001b \" <&> \u00e9","n":1.10e400}`))); got != `{"a":"\\u001b \" <&> \u00e9","n":1.10e400}` {
 		t.Errorf("what is harmless was changed: %s", got)
 	}
