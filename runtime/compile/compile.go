@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"cuelang.org/go/cue"
+	"cuelang.org/go/cue/cuecontext"
 	"cuelang.org/go/cue/token"
 
 	"github.com/metacue/metacue/runtime/bind"
@@ -373,7 +374,7 @@ func (c *compiler) serverDefault(name string) cue.Value {
 	if c.o.Defaults == nil {
 		return c.cfg.Value.LookupPath(parsePath(member("defaults", name)))
 	}
-	return c.cfg.Value.Context().CompileBytes(c.o.Defaults[name])
+	return cuecontext.New().CompileBytes(c.o.Defaults[name])
 }
 
 // readDefaults reads the server-level default arguments, and notes for which
