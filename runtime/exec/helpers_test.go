@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -52,10 +53,16 @@ func compiled(t testing.TB, src string, o compile.Options) *exec.Program {
 	return p
 }
 
-// serve is a loopback upstream.
+// serve is a loopback upstream. It answers one request after the other, so that
+// handlers need no locks: the requests of one step can come at once.
 func serve(t testing.TB, h http.HandlerFunc) string {
 	t.Helper()
-	s := httptest.NewServer(h)
+	var turn sync.Mutex
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		turn.Lock()
+		defer turn.Unlock()
+		h(w, r)
+	}))
 	t.Cleanup(s.Close)
 	return s.URL
 }
