@@ -3,6 +3,7 @@ package catalog
 import (
 	"html"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -48,10 +49,18 @@ func folded(text string) string {
 			return r
 		}, norm.NFKC.String(text))
 	}
-	if strings.Contains(text, "_") || strings.Contains(text, "-\n") || strings.Contains(text, "-\r\n") {
-		text = wrapped.ReplaceAllString(apart.ReplaceAllString(text, "${1}_${2}"), "$1$2$3")
+	if holds(text, " _", "\t_", "\n_") {
+		text = apart.ReplaceAllString(text, "${1}_${2}")
+	}
+	if holds(text, "_\n", "-\n", "_\r\n", "-\r\n") {
+		text = wrapped.ReplaceAllString(text, "$1$2$3")
 	}
 	return text
+}
+
+// holds says whether a text has one of the parts in it.
+func holds(text string, parts ...string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }
 
 // inTitle and inQuotes are names without separators that show what they are: Secret

@@ -41,6 +41,8 @@ type matcher struct {
 	gone    map[string][]wanted
 	kept    map[string]string // as they are spelt
 	longest int               // of the keys of gone and kept
+	// begin has the keys of gone by what they begin with, firstLetters or all of them.
+	begin map[string][]string
 }
 
 // wanted is a name that is looked for.
@@ -65,7 +67,7 @@ func several(name string) bool {
 // that is kept, that one is meant. Clients put the name of the server before others:
 // with it a plain name is one that shows what it is.
 func newMatcher(server string, gone, kept map[label]bool) *matcher {
-	m := &matcher{gone: map[string][]wanted{}, kept: map[string]string{}}
+	m := &matcher{gone: map[string][]wanted{}, kept: map[string]string{}, begin: map[string][]string{}}
 	spelt := map[string]bool{}
 	for l := range kept {
 		spelt[l.name] = true
@@ -87,6 +89,10 @@ func newMatcher(server string, gone, kept map[label]bool) *matcher {
 		if !several(l.name) {
 			look(label{l.what, server + "_" + l.name})
 		}
+	}
+	for key := range m.gone {
+		first := key[:min(firstLetters, len(key))]
+		m.begin[first] = append(m.begin[first], key)
 	}
 	return m
 }
@@ -112,7 +118,7 @@ type span struct{ from, to int }
 
 // told says whether a text tells one of the names that are gone.
 func (m *matcher) told(text string) bool {
-	if m == nil || len(m.gone) == 0 {
+	if m == nil || !m.possible(text) {
 		return false
 	}
 	text = folded(text)
@@ -141,6 +147,31 @@ func (m *matcher) told(text string) bool {
 	}
 	return len(parts) > 0 && m.toldBy(text, parts)
 }
+
+// possible says whether a text may tell one of the names. In most none can stand, and
+// that is seen fast: of a text whose characters are what they look like, no part has
+// the letters and digits of a name, one after the other.
+func (m *matcher) possible(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c >= utf8.RuneSelf || c == '&' || c == '%' || c == '*' {
+			return len(m.gone) > 0
+		}
+	}
+	letters := joined(text)
+	for i := range letters {
+		for n := 1; n <= firstLetters && i+n <= len(letters); n++ {
+			for _, key := range m.begin[letters[i:i+n]] {
+				if strings.HasPrefix(letters[i:], key) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// firstLetters is how many letters and digits of a name are looked up at once.
+const firstLetters = 3
 
 // toldBy looks at the parts of one run: some of them that stand together may be a name.
 func (m *matcher) toldBy(text string, parts []span) bool {

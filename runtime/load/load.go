@@ -114,13 +114,18 @@ func load(src source, o Options) (*Config, diag.List) {
 	l.apart()
 	l.shadowed()
 	l.cfg.docs = leadingComments(files)
-	texts, words := l.readProse()
+	// A word that stands in the tests too is none of those that are looked for.
+	prose := func() diag.List { return nil }
+	if !o.NoTests {
+		texts, words := l.readProse()
+		prose = func() diag.List { return l.renamed(texts, words) }
+	}
 	idle := misplaced(files)
 	if !l.passes() {
 		return nil, l.findings.Sorted()
 	}
 	l.idle(idle)
-	l.cfg.stale = l.renamed(texts, words)
+	l.cfg.stale = prose()
 	return l.cfg, l.findings.Sorted()
 }
 

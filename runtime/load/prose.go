@@ -146,6 +146,7 @@ var wordOf = regexp.MustCompile(`[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?`)
 
 // Stale gives findings about names in prose that no tool has. They are guesses, for
 // people to look at: what they are about works, and nothing may be stopped by them.
+// There are none with Options.NoTests: a word may stand in the tests alone.
 func (c *Config) Stale() diag.List { return c.stale }
 
 // renamed finds the names of tools in prose that no tool has.
