@@ -50,8 +50,8 @@ func (u *upstream) secrets(region string, fields []bind.Field, tell func(field, 
 	}
 }
 
-// placeholder is what others put a setting into a text by.
-var placeholder = regexp.MustCompile(`\$?\{+[^{}]*\}+|\$\([^()]*\)|\$[A-Za-z_]+|%[sdv]|%\([^()]*\)s?|<[^<>]*>`)
+// interpolation is how other languages put a setting into a text.
+var interpolation = regexp.MustCompile(`\$?\{+[^{}]*\}+|\$\([^()]*\)|\$[A-Za-z_]+|%[sdv]|%\([^()]*\)s?|<[^<>]*>`)
 
 // hostOf is the host of a URL that may not be readable, with its port (RFC 3986,
 // section 3.2): a path can have signs of its own that look like settings.
@@ -84,7 +84,7 @@ func (c *compiler) readUpstreams() []rest.Upstream {
 			from, instead := "", ""
 			if given {
 				from = "--upstream " + name + ": "
-			} else if m := placeholder.FindString(hostOf(address)); m != "" && !strings.Contains(address, "@") { // no part of a password
+			} else if m := interpolation.FindString(hostOf(address)); m != "" && !strings.Contains(address, "@") { // no part of a password
 				instead = fmt.Sprintf("; %s is text in CUE: a setting is declared beside, _host: string @tag(host), and put in by \\(_host)", m)
 			}
 			c.add(path+".url", "%s%s%s", from, strings.ReplaceAll(err.Error(), "\n", "; "), instead)
